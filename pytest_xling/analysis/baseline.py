@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 from pytest_xling.analysis.baseline_file import pivots_in, read_baseline_file
 from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.gates.drop import BaselineSide
-from pytest_xling.store.baselines import promoted
 from pytest_xling.store.database import Database
 from pytest_xling.store.human_labels import human_labels_of
-from pytest_xling.store.queries import metric_steps, scores_by_place
 from pytest_xling.store.questions import question_digests
-from pytest_xling.store.runs import get_run, list_runs
+from pytest_xling.store.runs import get_run, list_runs, promoted
+from pytest_xling.store.scores import metric_steps, scores_by_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

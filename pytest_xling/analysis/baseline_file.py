@@ -12,8 +12,9 @@ from pytest_xling.gates.pairing import temperature_of
 from pytest_xling.records import LARGEST, Score
 from pytest_xling.store.human_labels import HumanLabel
 from pytest_xling.store.questions import Question, Questions
-from pytest_xling.store.runs import describe_metrics, verdict_of
-from pytest_xling.store.scored import level_of
+from pytest_xling.store.runs import describe_metrics
+from pytest_xling.store.scores import level_of
+from pytest_xling.store.verdicts import verdict_of
 from pytest_xling.text.display import printable
 
 if TYPE_CHECKING:

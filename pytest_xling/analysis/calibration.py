@@ -10,7 +10,7 @@ from pytest_xling.analysis.labelled import TASKS, task_of
 from pytest_xling.judging.panel import votes_in
 from pytest_xling.registry import load
 from pytest_xling.stats.labelling import labelling
-from pytest_xling.store.calibrations import Calibration, add_calibration
+from pytest_xling.store.measurements import Calibration, add_calibration
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pytest_xling.analysis.labelled import Labelled, LabelledSet
     from pytest_xling.engine.run import Run
     from pytest_xling.keys import JsonValue
-    from pytest_xling.stats.labelling import Labelling
+    from pytest_xling.stats.label_quality import Labelling
     from pytest_xling.store.database import Database
 
 

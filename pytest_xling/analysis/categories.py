@@ -10,7 +10,7 @@ from pytest_xling.analysis.calibration import calibrate
 from pytest_xling.analysis.labelled import bundled_labels
 from pytest_xling.records import Answer, Response
 from pytest_xling.stats.kappa import cohen_kappa
-from pytest_xling.store.calibrations import calibration_of
+from pytest_xling.store.measurements import calibration_of
 from pytest_xling.text.categories import CATEGORIES
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from pytest_xling.engine.run import Run
     from pytest_xling.records import Sample
     from pytest_xling.stats.kappa import Kappa
-    from pytest_xling.store.calibrations import Calibration
     from pytest_xling.store.database import Database
+    from pytest_xling.store.measurements import Calibration
 
 ANNOTATOR: Final = "category_llm"
 _NAMES: Final = frozenset(CATEGORIES.values())

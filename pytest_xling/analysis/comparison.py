@@ -12,8 +12,8 @@ from pytest_xling.gates.pairing import paired_means
 from pytest_xling.registry import load
 from pytest_xling.stats.effect_size import cohen_dz
 from pytest_xling.stats.p_values import benjamini_hochberg, holm
-from pytest_xling.store.queries import metric_steps, scores_by_place
 from pytest_xling.store.questions import question_digests
+from pytest_xling.store.scores import metric_steps, scores_by_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

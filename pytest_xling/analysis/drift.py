@@ -18,8 +18,7 @@ from pytest_xling.analysis.labelled import Labelled
 from pytest_xling.keys import content_key
 from pytest_xling.registry import load
 from pytest_xling.stats.mcnemar import Discordance, mcnemar
-from pytest_xling.store.anchor_checks import AnchorCheck, add_check, checks
-from pytest_xling.store.calibrations import Anchor
+from pytest_xling.store.measurements import Anchor, AnchorCheck, add_check, checks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -28,8 +27,8 @@ if TYPE_CHECKING:
 
     from pytest_xling.engine.run import Run
     from pytest_xling.keys import JsonValue
-    from pytest_xling.store.calibrations import Calibration
     from pytest_xling.store.database import Database
+    from pytest_xling.store.measurements import Calibration
 
 MOST = 30
 """How many anchors are kept of each language."""

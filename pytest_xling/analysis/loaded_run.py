@@ -13,9 +13,9 @@ from pytest_xling.config.values import store as parse_store
 from pytest_xling.errors import ConfigError, StoreError
 from pytest_xling.store.database import Database
 from pytest_xling.store.export import exported
-from pytest_xling.store.queries import metric_signatures
-from pytest_xling.store.runs import get_run, read_verdicts
-from pytest_xling.store.scored import level_of
+from pytest_xling.store.runs import get_run
+from pytest_xling.store.scores import level_of, metric_signatures
+from pytest_xling.store.verdicts import read_verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -16,9 +16,8 @@ from pytest_xling.engine.job import Result, Scorable
 from pytest_xling.errors import DataError
 from pytest_xling.planning.plan import make_job, plan
 from pytest_xling.records import Answer, Request
+from pytest_xling.store.cases import StoredCase, read_cases
 from pytest_xling.store.faults import faulted_cases
-from pytest_xling.store.queries import answer_keys
-from pytest_xling.store.runs import answers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from pytest_xling.config.settings import Settings
     from pytest_xling.planning.benchmark import Benchmark
     from pytest_xling.records import Sample
-    from pytest_xling.store.runs import StoredAnswer
 
 NOBODY = Request(model="", messages=(), params={})
 """What is asked of nobody."""
@@ -58,11 +56,8 @@ def stored_answers(
         ConfigError: the benchmark cannot be planned.
         DataError: its data are not those that the run was asked.
     """
-    kept = answer_keys(connection, run_id, benchmark=benchmark.name)
     faulted = {case for name, case in faulted_cases(connection, run_id) if name == benchmark.name}
-    stored = {
-        answer.case_id: answer for answer in answers(connection, run_id, benchmark=benchmark.name)
-    }
+    kept = {case.case_id: case for case in read_cases(connection, run_id, benchmark=benchmark.name)}
     cases = {case.id: case for case in plan(benchmark, settings)}
     results: list[Result] = []
     for case_id in [each for each in cases if each in kept or each in faulted]:
@@ -70,9 +65,10 @@ def stored_answers(
         if case_id not in kept:
             results.append(Result(job=job))
             continue
-        response = decode_response(stored[case_id].response)
+        stored = kept[case_id]
+        response = decode_response(stored.response)
         scorable = Scorable(Answer(sample=job.sample, response=response))
-        if kept[case_id] not in {scorable.key, _key_with_thoughts(job.sample, stored[case_id])}:
+        if stored.answer_key not in {scorable.key, _key_with_thoughts(job.sample, stored)}:
             raise _changed(benchmark, case_id, "asks or expects something else now")
         results.append(Result(job=job, response=response, scorable=scorable))
     if gone := sorted(kept.keys() - cases.keys()):
@@ -80,9 +76,9 @@ def stored_answers(
     return results
 
 
-def _key_with_thoughts(sample: Sample, stored: StoredAnswer) -> bytes:
+def _key_with_thoughts(sample: Sample, stored: StoredCase) -> bytes:
     """Return the content key that the answer had before thoughts were told from it."""
-    response = decode_response(json.loads(stored.as_kept))
+    response = decode_response(json.loads(stored.output))
     return Scorable(Answer(sample=sample, response=response)).key
 
 

@@ -22,9 +22,9 @@ from pytest_xling.files.strict_json import parse, read_text, require_text, uniqu
 from pytest_xling.keys import content_key
 from pytest_xling.records import Answer, Reading, Response, Sample
 from pytest_xling.stats.mean import mean_interval
+from pytest_xling.store.cases import read_cases as stored_answers
+from pytest_xling.store.measurements import Mean, TranslationNoise, add_noise
 from pytest_xling.store.questions import question_digests
-from pytest_xling.store.runs import answers as stored_answers
-from pytest_xling.store.translation_noise import Mean, TranslationNoise, add_noise
 from pytest_xling.text.answer_text import ENGLISH
 
 if TYPE_CHECKING:

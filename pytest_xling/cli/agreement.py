@@ -41,7 +41,7 @@ from pytest_xling.reports.review.ratings import check_ratings, put_together, rea
 from pytest_xling.reports.review.scheme import scheme_of
 from pytest_xling.reports.review.values import values_of_labels
 from pytest_xling.reports.sheet import plain
-from pytest_xling.store.browsing import texts_of
+from pytest_xling.store.cases import texts_of
 from pytest_xling.store.database import Database
 from pytest_xling.store.human_labels import keep_human_labels
 from pytest_xling.store.runs import get_run

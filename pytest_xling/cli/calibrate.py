@@ -30,7 +30,7 @@ from pytest_xling.reports.terminal.calibration_table import (
     calibration_sheets,
     judge_sheet,
 )
-from pytest_xling.store.calibrations import calibration_of
+from pytest_xling.store.measurements import calibration_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from pytest_xling.config.settings import Settings
     from pytest_xling.interfaces.provider import Provider
     from pytest_xling.reports.sheet import Sheet
-    from pytest_xling.store.calibrations import Calibration
+    from pytest_xling.store.measurements import Calibration
 
 SHARED = (
     *CHOSEN,

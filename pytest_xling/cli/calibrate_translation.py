@@ -32,8 +32,9 @@ from pytest_xling.engine.steps import make_step_factory
 from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.reports.sheet import plain
 from pytest_xling.reports.terminal.noise_table import noise_rows, noise_sheets
-from pytest_xling.store.queries import case_counts, metric_signatures
+from pytest_xling.store.cases import case_counts
 from pytest_xling.store.runs import get_run
+from pytest_xling.store.scores import metric_signatures
 from pytest_xling.text.answer_text import ENGLISH
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from pytest_xling.interfaces.annotator import Role
     from pytest_xling.interfaces.metric import Metric
     from pytest_xling.interfaces.provider import Provider
-    from pytest_xling.store.translation_noise import TranslationNoise
+    from pytest_xling.store.measurements import TranslationNoise
 
 OF_THE_RUN: Final[Mapping[str, str]] = {
     name: name.replace("-", "_")

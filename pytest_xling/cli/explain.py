@@ -9,15 +9,8 @@ from typing import TYPE_CHECKING, Any
 from pytest_xling.cli.opening import reading
 from pytest_xling.cli.printing import print_text
 from pytest_xling.keys import canonical_json
-from pytest_xling.store.explain import (
-    SHOWN,
-    find_key,
-    key_of_case,
-    nearest,
-    payload_of,
-    step_outputs,
-    uses,
-)
+from pytest_xling.store.cases import payload_of
+from pytest_xling.store.explain import SHOWN, find_key, key_of_case, nearest, step_outputs, uses
 from pytest_xling.store.faults import faults_of_key
 from pytest_xling.store.runs import get_run
 from pytest_xling.text.display import printable

@@ -12,8 +12,9 @@ from pytest_xling.cli.opening import reading
 from pytest_xling.cli.printing import print_text, written
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.store.export import exported, exported_steps
-from pytest_xling.store.queries import metric_signatures
-from pytest_xling.store.runs import get_run, read_verdicts, total_progress
+from pytest_xling.store.runs import get_run, total_progress
+from pytest_xling.store.scores import metric_signatures
+from pytest_xling.store.verdicts import read_verdicts
 from pytest_xling.text.display import inert_json
 
 if TYPE_CHECKING:

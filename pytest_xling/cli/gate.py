@@ -21,9 +21,11 @@ from pytest_xling.planning.thresholds import read_run_thresholds
 from pytest_xling.reports.pivot import named_pivot
 from pytest_xling.reports.terminal import judgement
 from pytest_xling.reports.terminal.closing import is_closed
-from pytest_xling.store.queries import case_counts, metric_steps, scores_by_place
+from pytest_xling.store.cases import case_counts
 from pytest_xling.store.questions import question_digests
-from pytest_xling.store.runs import expected_scores, get_run, read_verdicts
+from pytest_xling.store.runs import get_run
+from pytest_xling.store.scores import metric_steps, scores_by_place
+from pytest_xling.store.verdicts import expected_scores, read_verdicts
 
 if TYPE_CHECKING:
     import argparse

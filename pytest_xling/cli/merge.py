@@ -28,19 +28,19 @@ from pytest_xling.config.values import store as parse_store
 from pytest_xling.engine.leases import status_now
 from pytest_xling.errors import ConfigError, DataError, StoreError
 from pytest_xling.planning.shards import LIMITS, SHARDS, Shard, shard_of
+from pytest_xling.store.cases import case_counts, forget_cases
 from pytest_xling.store.database import Database
+from pytest_xling.store.export import restore
 from pytest_xling.store.merging import answered_otherwise, copy_memo, copy_run, copy_steps
-from pytest_xling.store.queries import case_counts, metric_signatures
-from pytest_xling.store.restoring import restore
 from pytest_xling.store.runs import (
     Progress,
     add_run,
     find_run,
-    forget_cases,
     list_runs,
     put_progress,
     total_progress,
 )
+from pytest_xling.store.scores import metric_signatures
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

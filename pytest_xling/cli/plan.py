@@ -15,8 +15,10 @@ from pytest_xling.gates.wording import Figures, percent
 from pytest_xling.records import MIN_N
 from pytest_xling.registry import load
 from pytest_xling.reports.pivot import named_pivot
-from pytest_xling.store.queries import case_counts, metric_steps, tokens_of
-from pytest_xling.store.runs import get_run, scores
+from pytest_xling.store.answers import tokens_of
+from pytest_xling.store.cases import case_counts
+from pytest_xling.store.runs import get_run
+from pytest_xling.store.scores import metric_steps, scores
 
 if TYPE_CHECKING:
     import argparse

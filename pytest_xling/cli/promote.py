@@ -13,12 +13,12 @@ from pytest_xling.planning.subset import lacks_of_benchmarks, lacks_of_run
 from pytest_xling.reports.rendering import listing
 from pytest_xling.reports.terminal.closing import state_of
 from pytest_xling.reports.terminal.labelled import before_labels, before_labels_text
-from pytest_xling.store.baselines import promote, promoted
+from pytest_xling.store.cases import case_counts
 from pytest_xling.store.database import Database
 from pytest_xling.store.human_labels import label_counts
-from pytest_xling.store.queries import case_counts, metric_steps
-from pytest_xling.store.runs import get_run, read_verdicts
-from pytest_xling.store.stops import unjudged_in
+from pytest_xling.store.runs import get_run, promote, promoted, unjudged_in
+from pytest_xling.store.scores import metric_steps
+from pytest_xling.store.verdicts import read_verdicts
 from pytest_xling.text.display import printable
 
 if TYPE_CHECKING:

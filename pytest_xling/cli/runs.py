@@ -13,9 +13,9 @@ from pytest_xling.engine.leases import status_now
 from pytest_xling.planning.subset import is_subset
 from pytest_xling.reports.rendering import MIN_SHORTENED, column_width, listing, listing_width
 from pytest_xling.reports.terminal.closing import is_closed, state_of
-from pytest_xling.store.queries import case_counts
-from pytest_xling.store.runs import list_runs, read_verdicts, total_progress
-from pytest_xling.store.stops import unjudged_in
+from pytest_xling.store.cases import case_counts
+from pytest_xling.store.runs import list_runs, total_progress, unjudged_in
+from pytest_xling.store.verdicts import read_verdicts
 from pytest_xling.text.display import duration, printable
 
 if TYPE_CHECKING:

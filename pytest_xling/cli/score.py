@@ -35,8 +35,9 @@ from pytest_xling.planning.own_languages import declare_languages
 from pytest_xling.planning.shards import shard_of
 from pytest_xling.reports.terminal import scored_tables
 from pytest_xling.reports.terminal.matrix import with_intervals
-from pytest_xling.store.queries import answer_keys, case_counts, metric_steps
-from pytest_xling.store.runs import get_run, scores
+from pytest_xling.store.cases import by_case, case_counts
+from pytest_xling.store.runs import get_run
+from pytest_xling.store.scores import metric_steps, scores
 
 if TYPE_CHECKING:
     import argparse
@@ -300,12 +301,11 @@ def _check_whole(
 
     Early versions took a model's thoughts for a part of its answer.
     """
-    names = {result.job.benchmark for result in results}
-    kept = {name: answer_keys(connection, record.run_id, benchmark=name) for name in names}
+    kept = by_case(connection, record.run_id, "answer_key")
     changed = [
         result.job
         for result in results
-        if result.scorable and result.scorable.key != kept[result.job.benchmark][result.job.case_id]
+        if result.scorable and result.scorable.key != kept[result.job.benchmark, result.job.case_id]
     ]
     others = {
         step.metric

@@ -15,10 +15,11 @@ from pytest_xling.reports.terminal.findings import findings
 from pytest_xling.reports.terminal.labelled import before_labels, before_labels_text
 from pytest_xling.reports.terminal.matrix import with_intervals
 from pytest_xling.reports.terminal.spending import spent
+from pytest_xling.store.cases import case_counts
 from pytest_xling.store.human_labels import label_counts
-from pytest_xling.store.queries import case_counts, metric_steps
-from pytest_xling.store.runs import get_run, read_verdicts, total_progress
-from pytest_xling.store.stops import stop_in
+from pytest_xling.store.runs import get_run, stop_in, total_progress
+from pytest_xling.store.scores import metric_steps
+from pytest_xling.store.verdicts import read_verdicts
 from pytest_xling.text.display import printable
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 from pytest_xling.errors import XlingError
 from pytest_xling.store import outputs
 from pytest_xling.store.outputs import Output
-from pytest_xling.store.runs import signature_of
+from pytest_xling.store.scores import signature_of
 from pytest_xling.text.display import clean
 
 if TYPE_CHECKING:

@@ -24,8 +24,10 @@ from pytest_xling.errors import GivenUp, StoreError, XlingError
 from pytest_xling.records import Answer, Reading
 from pytest_xling.registry import description, load
 from pytest_xling.store import runs as run_store
+from pytest_xling.store.cases import CaseRow, SetRow, add_results
 from pytest_xling.store.faults import FaultRow
-from pytest_xling.store.runs import CaseRow, Progress, SetRow
+from pytest_xling.store.runs import Progress
+from pytest_xling.store.scores import add_run_steps, rescored
 from pytest_xling.text.display import clean
 from pytest_xling.text.thoughts import split_response
 
@@ -206,7 +208,7 @@ class Run:
             numbers = {scorers[name].step_id for name in job.metrics}
             steps_of.setdefault(job.benchmark, set()).update(numbers)
         write = partial(
-            run_store.rescored,
+            rescored,
             run_id=run_id,
             steps_of={benchmark: sorted(numbers) for benchmark, numbers in steps_of.items()},
             answer_keys={
@@ -399,7 +401,7 @@ class Run:
 
         await self._store.write(
             partial(
-                run_store.add_results,
+                add_results,
                 run_id=self.run_id,
                 cases=rows,
                 sets=sets,
@@ -421,7 +423,7 @@ class Run:
                 steps_of.setdefault(benchmark, []).append(step)
             await self._store.write(
                 partial(
-                    run_store.add_run_steps,
+                    add_run_steps,
                     run_id=self.run_id,
                     steps_of=steps_of,
                     described=_described(names),
@@ -537,7 +539,7 @@ def _described(metrics: Iterable[str]) -> dict[str, dict[str, JsonValue]]:
 
 
 def _set_row(first: Job, scorable: ScorableSet) -> SetRow:
-    return SetRow(benchmark=first.benchmark, case_id=first.case_id, key=scorable.key)
+    return SetRow(benchmark=first.benchmark, case_id=first.case_id, set_key=scorable.key)
 
 
 async def _close(provider: Provider) -> None:

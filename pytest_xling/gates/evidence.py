@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Protocol
 from pytest_xling.gates.translation import beside_noise
 from pytest_xling.gates.trust import distrusted, doubt, languages_judged
 from pytest_xling.registry import load, names
-from pytest_xling.store.queries import last_scored, step_parameters
 from pytest_xling.store.questions import question_digests
 from pytest_xling.store.runs import get_run
-from pytest_xling.store.runs import scores as read_scores
+from pytest_xling.store.scores import last_scored, metric_steps
+from pytest_xling.store.scores import scores as read_scores
 from pytest_xling.text.answer_text import ENGLISH
 
 if TYPE_CHECKING:
@@ -24,11 +24,9 @@ if TYPE_CHECKING:
     from pytest_xling.gates.drop import BaselineSide
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Score, Threshold, Verdict
-    from pytest_xling.store.anchor_checks import AnchorCheck
-    from pytest_xling.store.calibrations import Calibration
     from pytest_xling.store.human_labels import HumanLabel
+    from pytest_xling.store.measurements import AnchorCheck, Calibration, TranslationNoise
     from pytest_xling.store.questions import Questions
-    from pytest_xling.store.translation_noise import TranslationNoise
 
 GONE = "this version of pytest-xling has no such annotator: run pytest again"
 
@@ -144,7 +142,7 @@ class StoredRun:
         signature = verdict.estimate.signature
         if verdict.outcome != "fail" or not signature:
             return None
-        from pytest_xling.store.translation_noise import noise_of  # noqa: PLC0415  as needed
+        from pytest_xling.store.measurements import noise_of  # noqa: PLC0415  as needed
 
         with self.reading() as connection:
             return noise_of(connection, signature=signature, language=verdict.threshold.language)
@@ -237,10 +235,10 @@ def _behind(
     code: str,
 ) -> Behind:
     """Return what is known of an annotator: how good it was found, and whether it has changed."""
-    from pytest_xling.store.anchor_checks import checks  # noqa: PLC0415  seldom any
-    from pytest_xling.store.calibrations import (  # noqa: PLC0415  imports numpy
+    from pytest_xling.store.measurements import (  # noqa: PLC0415  imports numpy
         calibration_of,
         calibrations,
+        checks,
     )
 
     measured = calibration_of(connection, signature=signature, language=code, aspect=aspect)
@@ -299,9 +297,9 @@ def _signatures_behind(
     does of any other.
     """
     behind = {
-        (name, value): parameters.get("text_in")
-        for parameters in step_parameters(connection, run_id, benchmark=benchmark, metric=metric)
-        for name, value in parameters.items()
+        (name, value): step.parameters.get("text_in")
+        for step in metric_steps(connection, run_id, benchmark=benchmark, metric=metric)
+        for name, value in step.parameters.items()
         if isinstance(value, str)
         and (value.startswith(f"{name}|") if _is_gone(name) else load("annotator", name).calibrated)
     }

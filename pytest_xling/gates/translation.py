@@ -10,7 +10,7 @@ from pytest_xling.registry import load
 
 if TYPE_CHECKING:
     from pytest_xling.records import Verdict
-    from pytest_xling.store.translation_noise import TranslationNoise
+    from pytest_xling.store.measurements import TranslationNoise
 
 
 def beside_noise(verdict: Verdict, noise: TranslationNoise | None) -> Verdict:

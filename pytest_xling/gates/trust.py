@@ -11,7 +11,7 @@ from pytest_xling.registry import load
 
 if TYPE_CHECKING:
     from pytest_xling.records import Threshold, Verdict
-    from pytest_xling.stats.labelling import Labelling
+    from pytest_xling.stats.label_quality import Labelling
 
 LEAST_LABELLED = 30
 """Fewer labelled answers vouch for no annotator: an interval made by drawing them again is right

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from pytest_xling.records import Request
-    from pytest_xling.store.queries import Length
+    from pytest_xling.store.answers import Length
 
 MESSAGE_OVERHEAD = 7
 """Tokens a chat format adds around one user turn, roughly (OpenAI's cookbook says 3 + 1 + 3)."""

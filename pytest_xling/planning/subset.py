@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from pytest_xling.store.queries import case_languages
+from pytest_xling.store.cases import by_case
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -55,8 +55,9 @@ def lacks_of_benchmarks(
 
 def lacks_of_run(connection: Connection, run_id: str, *, other: str, benchmark: str) -> list[str]:
     """Say by language which cases of a benchmark *other* has and *run_id* has not."""
-    has = case_languages(connection, run_id, benchmark=benchmark)
-    wanted = case_languages(connection, other, benchmark=benchmark)
+    has = by_case(connection, run_id, "language")
+    of_other = by_case(connection, other, "language")
+    wanted = {case: language for case, language in of_other.items() if case[0] == benchmark}
     missing = Counter(wanted[case] for case in wanted.keys() - has.keys())
     total = Counter(wanted.values())
     return [

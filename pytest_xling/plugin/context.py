@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pytest_xling.gates.evidence import StoredRun
     from pytest_xling.plugin.setup import Setup
     from pytest_xling.store.database import Database
-    from pytest_xling.store.stops import Stop
+    from pytest_xling.store.runs import Stop
 
 FAULT = "xling_fault"
 """The user property that marks a case whose evaluation failed."""
@@ -186,7 +186,7 @@ class Context:
         """Return what ended the run early, in whichever process; None where nothing has."""
         if self.setup.settings.stop_early is None:
             return None
-        from pytest_xling.store.stops import stop_of  # noqa: PLC0415  imports the store
+        from pytest_xling.store.runs import stop_of  # noqa: PLC0415  imports the store
 
         with self.database.read() as connection:
             return stop_of(connection, self.run_id)

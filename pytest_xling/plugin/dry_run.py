@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pytest_xling.planning.plan import Case
     from pytest_xling.plugin.setup import Setup
     from pytest_xling.records import Request
-    from pytest_xling.store.queries import Length
+    from pytest_xling.store.answers import Length
 
 
 def show_estimate(config: pytest.Config) -> int:
@@ -68,9 +68,9 @@ def _asked(
     setup: Setup,
 ) -> tuple[dict[bytes, tuple[Case, Request]], set[bytes], dict[tuple[str, str, str], Length]]:
     """Return all requests by key, of which the store has answers, and how long its answers are."""
+    from pytest_xling.store.answers import answer_lengths  # noqa: PLC0415
     from pytest_xling.store.database import Database  # noqa: PLC0415
     from pytest_xling.store.outputs import made_at  # noqa: PLC0415
-    from pytest_xling.store.queries import answer_lengths  # noqa: PLC0415
 
     try:
         database = Database(setup.settings.store, create=False)

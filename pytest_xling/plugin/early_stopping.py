@@ -16,9 +16,8 @@ from pytest_xling.plugin.selection import GROUP_CASES, case_of
 from pytest_xling.records import Expected
 from pytest_xling.registry import load
 from pytest_xling.scheduling.groups import PER_WORKER
-from pytest_xling.store.queries import answered_cases
-from pytest_xling.store.runs import total_progress
-from pytest_xling.store.stops import Stop, put_stop
+from pytest_xling.store.cases import by_case
+from pytest_xling.store.runs import Stop, put_stop, total_progress
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence
@@ -127,7 +126,7 @@ class EarlyStopping:
             return
         planned = self._selection.planned_cases()
         with context.database.read() as connection:
-            saved = planned - len(answered_cases(connection, context.run_id))
+            saved = planned - len(by_case(connection, context.run_id, "case_id"))
         line = f"{context.early_stop()}; {saved:,} of {planned:,} requests were not made"
         terminalreporter.write_line(line, red=True)
 
@@ -261,7 +260,7 @@ class _Looking:
 
     def _answered(self) -> set[tuple[str, str]]:
         with self._context.database.read() as connection:
-            return answered_cases(connection, self._context.run_id)
+            return set(by_case(connection, self._context.run_id, "case_id"))
 
     def _in(self, benchmark: str, answered: set[tuple[str, str]]) -> int:
         """Return the last look at a benchmark for which all answers are there."""

@@ -69,8 +69,8 @@ class Ending:
     def _read_verdicts(self) -> None:
         """Note what the gates said, and which of them are missing."""
         from pytest_xling.gates.judge import blocks, is_decided  # noqa: PLC0415  when a run is made
-        from pytest_xling.store.runs import read_verdicts  # noqa: PLC0415  likewise
-        from pytest_xling.store.stops import put_unjudged  # noqa: PLC0415  likewise
+        from pytest_xling.store.runs import put_unjudged  # noqa: PLC0415  likewise
+        from pytest_xling.store.verdicts import read_verdicts  # noqa: PLC0415  likewise
 
         ours = self._context
         if ours.setup.shard is not None:

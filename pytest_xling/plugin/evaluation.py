@@ -13,7 +13,8 @@ from pytest_xling.errors import EvaluationError, XlingError
 from pytest_xling.planning.plan import groups_of, make_job, make_request, turns_asked
 from pytest_xling.plugin.selection import GROUP_CASES
 from pytest_xling.registry import load
-from pytest_xling.store.queries import answered_cases, metric_steps
+from pytest_xling.store.cases import by_case
+from pytest_xling.store.scores import metric_steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
     from pytest_xling.plugin.selection import Selection
     from pytest_xling.plugin.setup import Setup
     from pytest_xling.records import Threshold
-    from pytest_xling.store.calibrations import Calibration
     from pytest_xling.store.database import Database
+    from pytest_xling.store.measurements import Calibration
     from pytest_xling.store.runs import Progress
 
 TICK_S = 0.5
@@ -159,7 +160,7 @@ class Evaluation:
         """
         metrics = _fitted_metrics(self._database, self._run.run_id)
         with self._database.read() as connection:
-            answered = answered_cases(connection, self._run.run_id)
+            answered = set(by_case(connection, self._run.run_id, "case_id"))
         jobs = [
             self._job(case, metrics=metrics[case.benchmark])
             for case in sorted(planned, key=lambda case: (case.benchmark, case.position))

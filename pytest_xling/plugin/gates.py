@@ -15,7 +15,7 @@ from pytest_xling.gates.spec import LIMITS
 from pytest_xling.plugin.context import FAULT
 from pytest_xling.plugin.selection import GateTest
 from pytest_xling.registry import load
-from pytest_xling.store.runs import put_verdict
+from pytest_xling.store.verdicts import put_verdict
 from pytest_xling.text.display import printable
 from pytest_xling.text.stance import LEVELS
 

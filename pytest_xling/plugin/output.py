@@ -17,8 +17,8 @@ from _pytest.junitxml import xml_key  # what record_testsuite_property writes to
 from pytest_xling.errors import ConfigError, StoreError
 from pytest_xling.plugin.ending import REPORT_FAULTS
 from pytest_xling.reports.freshness import freshness
-from pytest_xling.store.queries import metric_steps
 from pytest_xling.store.runs import get_run
+from pytest_xling.store.scores import metric_steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
@@ -228,7 +228,7 @@ class Reporting:
         from pytest_xling.reports.github.commands import gate_annotations  # noqa: PLC0415
         from pytest_xling.reports.github.summary import MOST_BYTES, step_summary  # noqa: PLC0415
         from pytest_xling.reports.terminal.closing import failed_cases, undecided  # noqa: PLC0415
-        from pytest_xling.store.runs import read_verdicts  # noqa: PLC0415
+        from pytest_xling.store.verdicts import read_verdicts  # noqa: PLC0415
 
         ours = self._context
         settings = ours.setup.settings

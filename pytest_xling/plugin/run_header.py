@@ -21,7 +21,7 @@ from pytest_xling.errors import ConfigError
 from pytest_xling.files.whole import display_path
 from pytest_xling.planning.shards import LIMITS, SHARDS, shard_of
 from pytest_xling.records import RunRecord
-from pytest_xling.store.queries import response_keys
+from pytest_xling.store.cases import by_case
 from pytest_xling.store.runs import add_run, find_run, go_on
 from pytest_xling.text.display import age_text
 
@@ -167,7 +167,7 @@ def _answered(
     if changes := changed_settings(earlier.settings, run.settings):
         msg = f"{refused}{'; '.join(changes)}. Say the same as then, or {other}"
         raise ConfigError(msg)
-    keys = response_keys(connection, name)
+    keys = by_case(connection, name, "response_key")
     here = {place: key for place, key in keys.items() if place[0] in run.whole}
     if changed := sorted(place for place, key in here.items() if asked.get(place) != key):
         benchmark, case = changed[0]

@@ -24,7 +24,7 @@ from pytest_xling.plugin.setup import read_setup
 from pytest_xling.plugin.sharding import Sharding
 from pytest_xling.scheduling.completeness import Completeness
 from pytest_xling.scheduling.scrub import ReportGuard
-from pytest_xling.store.runs import leave_out_cases
+from pytest_xling.store.cases import leave_out_cases
 
 if TYPE_CHECKING:
     from collections.abc import Generator

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from pytest_xling.store.queries import origins
+from pytest_xling.store.answers import origins
 from pytest_xling.text.display import age_text, printable
 
 if TYPE_CHECKING:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pytest_xling.stats.label_quality import Labelling, LabelQuality, Measure
 from pytest_xling.stats.rate_intervals import wilson_interval
 
 if TYPE_CHECKING:
@@ -18,44 +18,6 @@ if TYPE_CHECKING:
 
 _BATCH = 500
 """Resamples drawn at once: few enough to stay small in memory."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measure:
-    """A number from 0 to 1 (κ: from -1) with its interval; None where it is not defined."""
-
-    value: float | None
-    low: float | None
-    high: float | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LabelQuality:
-    """How well one label is found."""
-
-    label: str
-    support: int
-    """How many have it."""
-    precision: Measure
-    recall: Measure
-    f1: Measure
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Labelling:
-    """How well all labels are found."""
-
-    n: int
-    missing: int
-    """How many were given no label: a miss of the one they have, a hit of none."""
-    accuracy: Measure
-    macro_f1: Measure
-    """The mean F1 of the labels that occur, known or given."""
-    kappa: Measure
-    """Cohen's; no label counts as a label of its own."""
-    labels: tuple[LabelQuality, ...]
-    questions: int | None = None
-    """About how many the items are; None of a calibration kept before that was counted."""
 
 
 def labelling(

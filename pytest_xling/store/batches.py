@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sqlalchemy import bindparam, delete, exists, func, select, update
 
 from pytest_xling.keys import canonical_json
-from pytest_xling.store.insertion import insert
+from pytest_xling.store.dialects import insert
+from pytest_xling.store.rows import columns_of, keep
 from pytest_xling.store.schema import batched, batches, outputs
 
 if TYPE_CHECKING:
@@ -96,21 +97,16 @@ def add(
         failed=0,
         total=len(keys),
     )
-    values = {name: value for name, value in asdict(row).items() if name != "id"}
+    values = columns_of(row)
+    del values["id"]
     number = connection.execute(
         insert(connection, batches).values(values).returning(batches.c.id)
     ).scalar_one()
-    statement = insert(connection, batched)
-    connection.execute(
-        statement.on_conflict_do_update(
-            index_elements=["input_key"],
-            set_={name: statement.excluded[name] for name in ("batch", "left_out")},
-        ),
-        [
-            {"input_key": key, "batch": number, "left_out": canonical_json(left_out)}
-            for key, left_out in keys.items()
-        ],
+    requests = (
+        {"input_key": key, "batch": number, "left_out": canonical_json(left_out)}
+        for key, left_out in keys.items()
     )
+    keep(connection, batched, requests, replacing=True)
     return replace(row, id=number)
 
 

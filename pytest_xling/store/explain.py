@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import or_, select, union
 
 from pytest_xling.errors import StoreError, did_you_mean
+from pytest_xling.store.cases import payload_of
+from pytest_xling.store.rows import read_records
 from pytest_xling.store.schema import cases, faulted, inputs, outputs, steps
 
 if TYPE_CHECKING:
@@ -116,12 +118,6 @@ def key_of_case(connection: Connection, run_id: str, case_id: str) -> bytes:
     raise StoreError(msg)
 
 
-def payload_of(connection: Connection, key: bytes) -> dict[str, Any] | None:
-    """Return what *key* stands for; None where that is not kept, as for scores."""
-    text = connection.execute(select(inputs.c.payload).where(inputs.c.key == key)).scalar()
-    return None if text is None else json.loads(text)
-
-
 def step_outputs(connection: Connection, key: bytes) -> list[StepOutput]:
     """Return what the steps made of the input *key*, by name of the step."""
     query = (
@@ -130,19 +126,7 @@ def step_outputs(connection: Connection, key: bytes) -> list[StepOutput]:
         .where(outputs.c.input_key == key)
         .order_by(steps.c.kind, steps.c.name, steps.c.id)
     )
-    return [
-        StepOutput(
-            step=row.step,
-            kind=row.kind,
-            name=row.name,
-            version=row.version,
-            parameters=json.loads(row.parameters),
-            cost_usd=row.cost_usd,
-            created_at=row.created_at,
-            output=row.output,
-        )
-        for row in connection.execute(query)
-    ]
+    return list(read_records(connection, StepOutput, query))
 
 
 def uses(connection: Connection, key: bytes, *, limit: int = SHOWN) -> list[KeyUse]:

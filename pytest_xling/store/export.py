@@ -1,4 +1,4 @@
-"""Everything that belongs to a run, case by case."""
+"""A run as a file: everything that belongs to it, case by case, and back into a store."""
 
 from __future__ import annotations
 
@@ -8,13 +8,21 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import and_, null, select
-from sqlalchemy.orm import aliased
 
+from pytest_xling.records import RunRecord
+from pytest_xling.store.cases import (
+    CaseRow,
+    SetRow,
+    add_cases,
+    add_sets,
+    read_response,
+)
 from pytest_xling.store.human_labels import human_labels_of, label_counts
+from pytest_xling.store.outputs import Output, put, step_id
 from pytest_xling.store.questions import digest_of
-from pytest_xling.store.responses import read_response
+from pytest_xling.store.runs import Progress, add_run, put_progress
 from pytest_xling.store.schema import cases, outputs, run_steps, steps
-from pytest_xling.store.scored import scored_inputs
+from pytest_xling.store.scores import add_run_steps, scored_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -34,14 +42,14 @@ def exported(connection: Connection, run_id: str, *, texts: bool) -> Iterator[di
     by which a later run knows whether it asked the same. Where people labelled some of the answers,
     a score has what the judge ``said``, by which they were drawn, and what ``people`` say: None
     where they were not asked, or ``cannot_tell``. With *texts* there is all that a store needs to
-    have the run: see :func:`pytest_xling.store.restoring.restore`.
+    have the run: see :func:`restore`.
 
     Args:
         connection: to the store.
         run_id: the run.
         texts: whether to include questions and responses.
     """
-    response = aliased(outputs)
+    response = outputs.alias("response")
     # Of a question asked several times, the first case also has the scores of all repeats.
     scored = scored_inputs(run_id, cases.c.benchmark, cases.c.case_id).subquery("scored")
     source = (
@@ -165,3 +173,75 @@ def exported_steps(connection: Connection, run_id: str) -> dict[str, Any]:
         ],
         "scored_by": by_benchmark,
     }
+
+
+def restore(connection: Connection, exported: Mapping[str, Any]) -> None:
+    """Put a run into a store: its answers, its scores, and what it cost.
+
+    Annotations are not in the file: nobody asks for them where the scores are there.
+
+    Args:
+        connection: in a transaction that writes.
+        exported: the object in the file.
+
+    Raises:
+        KeyError, TypeError, ValueError: the file is none of that kind.
+    """
+    run = RunRecord(**exported["run"])
+    add_run(connection, run)
+    numbers = {
+        step["id"]: step_id(
+            connection, **{name: step[name] for name in ("kind", "name", "version", "parameters")}
+        )
+        for step in exported["steps"]
+    }
+    scored_by = exported["scored_by"].items()
+    steps_of = {benchmark: [numbers[step] for step in named] for benchmark, named in scored_by}
+    add_run_steps(connection, run.run_id, steps_of)
+    for case in exported["cases"]:
+        put(connection, list(_outputs(case, numbers)))
+    add_cases(connection, run.run_id, [_case_row(case, numbers) for case in exported["cases"]])
+    sets = {
+        SetRow(
+            benchmark=case["benchmark"], case_id=case["case"], set_key=bytes.fromhex(score["set"])
+        )
+        for case in exported["cases"]
+        for score in case["scores"].values()
+        if "set" in score
+    }
+    add_sets(connection, run.run_id, sorted(sets))
+    state = Progress(cost_usd=exported["cost_usd"])
+    put_progress(connection, run.run_id, worker="exported", state=state)
+
+
+def _outputs(case: Mapping[str, Any], numbers: Mapping[int, int]) -> Iterator[Output]:
+    """Yield a case's answer and its scores."""
+    yield Output(
+        key=(bytes.fromhex(case["key"]), numbers[case["step"]]), output=_json(case["response"])
+    )
+    for score in case["scores"].values():
+        key = bytes.fromhex(score.get("set", case["answer"]))
+        reading = [score["value"], score["reason"]]
+        yield Output(key=(key, numbers[score["step"]]), output=_json(reading))
+
+
+def _case_row(case: Mapping[str, Any], numbers: Mapping[int, int]) -> CaseRow:
+    return CaseRow(
+        case_id=case["case"],
+        benchmark=case["benchmark"],
+        sample_id=case["sample_id"],
+        language=case["language"],
+        condition=case["condition"],
+        position=case["position"],
+        question=case["question"],
+        sample_metadata=_json(case["metadata"]),
+        response_key=bytes.fromhex(case["key"]),
+        response_step=numbers[case["step"]],
+        answer_key=bytes.fromhex(case["answer"]),
+        cluster=case["cluster"],
+        reference=case["reference"],
+    )
+
+
+def _json(value: Any) -> str:  # noqa: ANN401  whatever the file has
+    return json.dumps(value, ensure_ascii=False)

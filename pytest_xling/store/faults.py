@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlalchemy import bindparam, delete, func, select
+from sqlalchemy import Integer, bindparam, cast, delete, func, select
 
-from pytest_xling.store.insertion import insert
+from pytest_xling.store.rows import columns_of, keep, read_records
 from pytest_xling.store.schema import faulted, faults
 from pytest_xling.text.display import shorten
 
@@ -83,30 +83,14 @@ def put_faults(
         return
     kept = {row.text: shorten(row.text, limit=LONGEST, cut="middle") for row in rows}
     texts = sorted(set(kept.values()))
-    connection.execute(
-        insert(connection, faults).on_conflict_do_nothing(),
-        [{"run_id": run_id, "text": text} for text in texts],
-    )
+    keep(connection, faults, [{"run_id": run_id, "text": text} for text in texts])
     query = select(faults.c.text, faults.c.id).where(faults.c.run_id == run_id)
     numbers = {row.text: row.id for row in connection.execute(query)}
-    statement = insert(connection, faulted)
-    connection.execute(
-        statement.on_conflict_do_update(
-            index_elements=["run_id", "benchmark", "case_id"],
-            set_={name: statement.excluded[name] for name in ("response_key", "given_up", "fault")},
-        ),
-        [
-            {
-                "run_id": run_id,
-                "benchmark": row.benchmark,
-                "case_id": row.case_id,
-                "response_key": row.response_key,
-                "given_up": int(row.given_up),
-                "fault": numbers[kept[row.text]],
-            }
-            for row in rows
-        ],
-    )
+    new = []
+    for row in rows:
+        columns = {"run_id": run_id, **columns_of(row)}
+        new.append({**columns, "fault": numbers[kept[columns.pop("text")]]})
+    keep(connection, faulted, new, replacing=True)
 
 
 def faulted_cases(connection: Connection, run_id: str) -> set[tuple[str, str]]:
@@ -119,17 +103,16 @@ def faulted_cases(connection: Connection, run_id: str) -> set[tuple[str, str]]:
 def run_faults(connection: Connection, run_id: str) -> list[RunFault]:
     """Return the faults of a run, those of most cases first."""
     cases = func.count().label("cases")
+    # PostgreSQL's sum of whole numbers is a decimal.
+    given_up = cast(func.sum(faulted.c.given_up), Integer).label("given_up")
     query = (
-        select(faults.c.text, cases, func.sum(faulted.c.given_up).label("given_up"))
+        select(faults.c.text, cases, given_up)
         .join(faulted, faulted.c.fault == faults.c.id)
         .where(faults.c.run_id == run_id)
         .group_by(faults.c.id)
         .order_by(cases.desc(), faults.c.text)
     )
-    return [
-        RunFault(text=row.text, cases=row.cases, given_up=int(row.given_up))
-        for row in connection.execute(query)
-    ]
+    return list(read_records(connection, RunFault, query))
 
 
 def faults_of_key(connection: Connection, key: bytes, *, limit: int) -> list[CaseFault]:
@@ -141,13 +124,4 @@ def faults_of_key(connection: Connection, key: bytes, *, limit: int) -> list[Cas
         .order_by(faulted.c.run_id.desc(), faulted.c.case_id)
         .limit(limit)
     )
-    return [
-        CaseFault(
-            run_id=row.run_id,
-            benchmark=row.benchmark,
-            case_id=row.case_id,
-            given_up=bool(row.given_up),
-            text=row.text,
-        )
-        for row in connection.execute(query)
-    ]
+    return list(read_records(connection, CaseFault, query))

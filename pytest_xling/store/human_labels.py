@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from sqlalchemy import and_, delete, insert, select
+from sqlalchemy import and_, delete, select
 
+from pytest_xling.store.rows import columns_of, keep
 from pytest_xling.store.schema import cases, run_steps, runs, steps
 from pytest_xling.store.schema import human_labels as table
 
@@ -44,19 +45,8 @@ def keep_human_labels(
     where = {"run_id": run_id, "benchmark": benchmark, "metric": metric}
     same = [table.c[column] == value for column, value in where.items()]
     connection.execute(delete(table).where(*same))
-    rows = [
-        {
-            **where,
-            "case_id": case,
-            "said": label.said,
-            "value": label.value,
-            "cannot_tell": int(label.cannot_tell),
-            "raters_agree": None if label.raters_agree is None else int(label.raters_agree),
-        }
-        for case, label in labels.items()
-    ]
-    if rows:
-        connection.execute(insert(table), rows)
+    rows = ({**where, "case_id": case, **columns_of(label)} for case, label in labels.items())
+    keep(connection, table, rows)
 
 
 def human_values(

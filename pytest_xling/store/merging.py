@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
 
-from pytest_xling.store.insertion import insert
-from pytest_xling.store.responses import read_response
+from pytest_xling.store.cases import answer_of_case, read_response
+from pytest_xling.store.rows import keep
 from pytest_xling.store.schema import (
     calibrations,
     cases,
@@ -38,9 +38,8 @@ def copy_steps(source: Database, target: Connection) -> dict[int, int]:
         target: in a transaction that writes.
     """
     of_source = [row for rows in _rows(source, select(steps)) for row in rows]
-    if of_source:
-        rows = [{name: row[name] for name in row if name != "id"} for row in of_source]
-        target.execute(insert(target, steps).on_conflict_do_nothing(), rows)
+    without_numbers = ({name: row[name] for name in row if name != "id"} for row in of_source)
+    keep(target, steps, without_numbers)
     there = {
         digest: number for number, digest in target.execute(select(steps.c.id, steps.c.digest))
     }
@@ -58,12 +57,9 @@ def answered_otherwise(
         run_id: the run.
         numbers: of steps, as :func:`copy_steps` returns them.
     """
-    answered = (outputs.c.input_key == cases.c.response_key) & (
-        outputs.c.step == cases.c.response_step
-    )
     query = select(
         cases.c.case_id, outputs.c.input_key, outputs.c.step, outputs.c.output
-    ).join_from(cases, outputs, answered)
+    ).join_from(cases, outputs, answer_of_case)
     for rows in _rows(source, query.where(cases.c.run_id == run_id)):
         keys = [row["input_key"] for row in rows]
         kept = select(outputs.c.input_key, outputs.c.step, outputs.c.output).where(
@@ -90,9 +86,7 @@ def copy_memo(source: Database, target: Connection, *, numbers: Mapping[int, int
     """
     for table in (inputs, outputs, calibrations, translation_noise):
         for rows in _rows(source, select(table)):
-            target.execute(
-                insert(target, table).on_conflict_do_nothing(), _renumbered(rows, numbers)
-            )
+            keep(target, table, _renumbered(rows, numbers))
 
 
 def copy_run(
@@ -109,8 +103,7 @@ def copy_run(
     """
     for table in (cases, sets, run_steps):
         for rows in _rows(source, select(table).where(table.c.run_id == run_id)):
-            own = [{**row, "run_id": into} for row in _renumbered(rows, numbers)]
-            target.execute(insert(target, table).on_conflict_do_nothing(), own)
+            keep(target, table, ({**row, "run_id": into} for row in _renumbered(rows, numbers)))
 
 
 def _rows(source: Database, query: Select[Any]) -> Iterator[list[dict[str, Any]]]:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from sqlalchemy import bindparam, delete, or_, select, tuple_, update
 
 from pytest_xling.keys import JsonValue, canonical_json, content_key
-from pytest_xling.store.clock import now
-from pytest_xling.store.insertion import insert
+from pytest_xling.store.dialects import now
+from pytest_xling.store.rows import keep
 from pytest_xling.store.schema import inputs, leases, outputs, steps
 
 if TYPE_CHECKING:
@@ -52,17 +52,8 @@ def step_id(
         "parameters": dict(parameters),
     }
     digest = content_key(described)
-    connection.execute(
-        insert(connection, steps)
-        .values(
-            digest=digest,
-            kind=kind,
-            name=name,
-            version=version,
-            parameters=canonical_json(dict(parameters)),
-        )
-        .on_conflict_do_nothing()
-    )
+    row = {**described, "digest": digest, "parameters": canonical_json(described["parameters"])}
+    keep(connection, steps, [row])
     return int(connection.execute(select(steps.c.id).where(steps.c.digest == digest)).scalar_one())
 
 
@@ -143,27 +134,22 @@ def alternatives(connection: Connection, step: int) -> list[int]:
 
 def put(connection: Connection, rows: Sequence[Output]) -> None:
     """Keep *rows*; what is there already stays. Ends the leases on their keys."""
-    if not rows:
-        return
     created_at = time.time()
-    connection.execute(
-        insert(connection, outputs).on_conflict_do_nothing(),
-        [
-            {
-                "input_key": row.key[0],
-                "step": row.key[1],
-                "output": row.output,
-                "cost_usd": row.cost_usd,
-                "created_at": created_at,
-            }
-            for row in rows
-        ],
+    new = (
+        {
+            "input_key": row.key[0],
+            "step": row.key[1],
+            "output": row.output,
+            "cost_usd": row.cost_usd,
+            "created_at": created_at,
+        }
+        for row in rows
     )
-    payloads = [
+    keep(connection, outputs, new)
+    payloads = (
         {"key": row.key[0], "payload": row.payload} for row in rows if row.payload is not None
-    ]
-    if payloads:
-        connection.execute(insert(connection, inputs).on_conflict_do_nothing(), payloads)
+    )
+    keep(connection, inputs, payloads)
 
 
 def claim(
@@ -195,7 +181,7 @@ def claim(
     ]
     claimed: set[OutputKey] = set()
     for chunk in _chunks(rows):
-        connection.execute(insert(connection, leases).on_conflict_do_nothing(), chunk)
+        keep(connection, leases, chunk)
         held = connection.execute(
             select(leases.c.input_key, leases.c.step).where(
                 leases.c.owner == owner,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from sqlalchemy import select
 
 from pytest_xling.records import Sample
-from pytest_xling.store.json_fields import text_at
+from pytest_xling.store.dialects import text_at
 from pytest_xling.store.schema import cases
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from pytest_xling.store.words import Words
+from pytest_xling.store.dialects import Words
 
 metadata = MetaData()
 Whole = BigInteger().with_variant(Integer(), "sqlite")

@@ -9,9 +9,9 @@ import pytest
 from pytest_xling.analysis.baseline import open_baseline
 from pytest_xling.cli import main
 from pytest_xling.errors import ConfigError
-from pytest_xling.store.baselines import promote
 from pytest_xling.store.database import Database
 from pytest_xling.store.human_labels import HumanLabel, keep_human_labels
+from pytest_xling.store.runs import promote
 from tests.reports.stored_runs import Asked, make_run
 
 if TYPE_CHECKING:

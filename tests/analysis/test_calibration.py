@@ -16,8 +16,8 @@ from pytest_xling.engine.executor import LocalExecutor
 from pytest_xling.engine.models import make_models, make_provider, make_roles
 from pytest_xling.engine.run import Run
 from pytest_xling.engine.steps import StepFactory, make_step_factory
-from pytest_xling.store.calibrations import calibration_of, calibrations
 from pytest_xling.store.database import Database
+from pytest_xling.store.measurements import calibration_of, calibrations
 from pytest_xling.text.empathy import MECHANISMS
 from tests.annotators.judges import says
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from pytest_xling.store.calibrations import Calibration
+    from pytest_xling.store.measurements import Calibration
 
 LABELS = {
     "Nothing supports it.": "disagree",

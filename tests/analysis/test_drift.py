@@ -9,7 +9,7 @@ import pytest
 
 from pytest_xling.analysis.drift import MOST, anchors_among, change_p, versions_of
 from pytest_xling.analysis.labelled import bundled_labels
-from pytest_xling.store.anchor_checks import LEVEL, AnchorCheck
+from pytest_xling.store.measurements import LEVEL, AnchorCheck
 
 if TYPE_CHECKING:
     from pytest_xling.analysis.labelled import Labelled

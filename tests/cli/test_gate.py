@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pytest_xling.store.database import Database
-from pytest_xling.store.runs import read_verdicts
+from pytest_xling.store.verdicts import read_verdicts
 from tests.cli.conftest import Xling
 
 

@@ -11,9 +11,11 @@ import pytest
 
 from pytest_xling.engine.leases import this_process
 from pytest_xling.records import RunRecord
+from pytest_xling.store.cases import CaseRow, add_cases
 from pytest_xling.store.database import Database
 from pytest_xling.store.outputs import step_id
-from pytest_xling.store.runs import CaseRow, add_cases, add_run, add_run_steps
+from pytest_xling.store.runs import add_run
+from pytest_xling.store.scores import add_run_steps
 from tests.cli.conftest import Xling
 
 RUN = RunRecord(

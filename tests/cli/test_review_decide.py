@@ -16,7 +16,8 @@ from pytest_xling.records import Threshold
 from pytest_xling.store import schema
 from pytest_xling.store.database import Database
 from pytest_xling.store.human_labels import human_labels_of
-from pytest_xling.store.runs import put_verdict, read_verdicts, scores
+from pytest_xling.store.scores import scores
+from pytest_xling.store.verdicts import put_verdict, read_verdicts
 from tests.reports.review.review_runs import page_data, put_told, told_flags
 
 if TYPE_CHECKING:

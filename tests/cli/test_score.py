@@ -11,8 +11,8 @@ from sqlalchemy import select, update
 
 from pytest_xling.engine.leases import this_process
 from pytest_xling.store.database import Database
-from pytest_xling.store.runs import scores
 from pytest_xling.store.schema import outputs, runs, steps
+from pytest_xling.store.scores import scores
 from tests.integration.project import Project, write_questions
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from pytest_xling.cli import main
 from pytest_xling.languages import languages
 from pytest_xling.reports.papers.parity import GROUPINGS
 from pytest_xling.store.database import Database
-from pytest_xling.store.translation_noise import Mean, TranslationNoise, add_noise
+from pytest_xling.store.measurements import Mean, TranslationNoise, add_noise
 from tests.reports.scored_runs import Scored, put_run
 
 if TYPE_CHECKING:

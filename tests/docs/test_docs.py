@@ -16,6 +16,7 @@ from ruamel.yaml import YAML
 from pytest_xling.config.options import OPTIONS
 from pytest_xling.registry import names
 from pytest_xling.store import runs
+from pytest_xling.store.cases import read_cases
 from pytest_xling.store.database import Database
 from tests.docs.bench import ROOT, Bench, carry_out
 from tests.docs.blocks import read_blocks, table_between
@@ -208,7 +209,7 @@ def test_the_provider_answers_are_in_the_store(provider_page: Bench) -> None:
     store = provider_page.root / ".xling" / "store.sqlite"
     with Database(store, create=False).read() as connection:
         answered, failed = runs.list_runs(connection)
-        answers = runs.answers(connection, answered.run_id)
+        answers = list(read_cases(connection, answered.run_id))
     assert ["command:cat", "complete"] == [answered.model, answered.status]
     assert ["command:false", "incomplete"] == [failed.model, failed.status]
     assert 24 == len(answers)
@@ -222,7 +223,7 @@ def test_the_benchmark_and_the_reader_work(tmp_path_factory: pytest.TempPathFact
     assert "de-q01-de" == bench.properties("test_answer[de-q01-de]")["xling_case"]
     assert "500" == bench.properties("test_gate[answer_length-de]")["xling_ceiling"]
     with Database(bench.root / ".xling" / "store.sqlite", create=False).read() as connection:
-        answers = runs.answers(connection, runs.get_run(connection, "latest").run_id)
+        answers = list(read_cases(connection, runs.get_run(connection, "latest").run_id))
     places = {(answer.sample_id, answer.language) for answer in answers}
     assert {("k1", "en"), ("k1", "de"), ("k2", "de")} == places
 

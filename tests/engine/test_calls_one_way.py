@@ -18,7 +18,8 @@ from pytest_xling.errors import PermanentFault, TransientFault
 from pytest_xling.providers.scripted import ScriptedProvider
 from pytest_xling.records import Message, Request, Response, RunRecord, Sample, Usage
 from pytest_xling.store.database import Database
-from pytest_xling.store.runs import add_run, scores
+from pytest_xling.store.runs import add_run
+from pytest_xling.store.scores import scores
 
 if TYPE_CHECKING:
     from types import FrameType

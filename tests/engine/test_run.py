@@ -15,9 +15,10 @@ from pytest_xling.engine.models import Model
 from pytest_xling.engine.run import Run
 from pytest_xling.errors import PermanentFault
 from pytest_xling.records import Message, Request, Response, RunRecord, Sample
+from pytest_xling.store.cases import by_case
 from pytest_xling.store.database import Database
-from pytest_xling.store.queries import answered_cases
-from pytest_xling.store.runs import add_run, scores
+from pytest_xling.store.runs import add_run
+from pytest_xling.store.scores import scores
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -110,7 +111,7 @@ def run(path: Path, run_id: str, *, forgets: str = "") -> list[Score]:
         made = Run(run_id=run_id, database=database, tested=tested)
         await made.evaluate(jobs())
         with database.read() as connection:
-            answered = answered_cases(connection, run_id)
+            answered = set(by_case(connection, run_id, "case_id"))
         await made.score_corpora(jobs(), answered=answered)
         await made.aclose()
 

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_xling.gates.translation import beside_noise
 from pytest_xling.records import Estimate, Threshold, Verdict
-from pytest_xling.store.translation_noise import Mean, TranslationNoise
+from pytest_xling.store.measurements import Mean, TranslationNoise
 
 if TYPE_CHECKING:
     from pytest_xling.records import Outcome

@@ -10,7 +10,8 @@ import pytest
 
 from pytest_xling.gates.trust import distrusted, doubt
 from pytest_xling.records import Estimate, Threshold, Verdict
-from pytest_xling.stats.labelling import Labelling, LabelQuality, Measure, labelling
+from pytest_xling.stats.label_quality import Labelling, LabelQuality, Measure
+from pytest_xling.stats.labelling import labelling
 
 if TYPE_CHECKING:
     from pytest_xling.records import Outcome

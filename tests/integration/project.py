@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_xling.config.values import store as parse_store
 from pytest_xling.store import runs
+from pytest_xling.store.cases import StoredCase, read_cases
 from pytest_xling.store.database import Database
+from pytest_xling.store.scores import scores as read_scores
+from pytest_xling.store.verdicts import read_verdicts
 from tests import forkserver
 
 if TYPE_CHECKING:
@@ -23,7 +26,6 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from pytest_xling.records import RunRecord, Score, Verdict
-    from pytest_xling.store.runs import StoredAnswer
 
 __all__ = [
     "CLAIMS",
@@ -168,20 +170,20 @@ class Project:
         with self.reading() as connection:
             return runs.get_run(connection, "latest")
 
-    def answers(self) -> list[StoredAnswer]:
+    def answers(self) -> list[StoredCase]:
         """Return the newest run's answers."""
         with self.reading() as connection:
-            return runs.answers(connection, self.latest().run_id)
+            return list(read_cases(connection, self.latest().run_id))
 
     def scores(self) -> list[Score]:
         """Return the newest run's scores."""
         with self.reading() as connection:
-            return runs.scores(connection, self.latest().run_id)
+            return read_scores(connection, self.latest().run_id)
 
     def verdicts(self) -> dict[str, Verdict]:
         """Return the newest run's verdicts by gate."""
         with self.reading() as connection:
-            found = runs.read_verdicts(connection, self.latest().run_id)
+            found = read_verdicts(connection, self.latest().run_id)
         return {verdict.case: verdict for verdict in found}
 
     def env(self) -> dict[str, str]:

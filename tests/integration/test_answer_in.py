@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_xling.store.browsing import browsed_cases
+from pytest_xling.store.cases import read_cases
 from pytest_xling.store.database import Database
 from tests.integration.project import QUESTIONS
 
@@ -45,7 +45,7 @@ def test_the_language_of_the_answer_is_the_one_that_is_gated(project: Project) -
         case: verdict.outcome for case, verdict in project.verdicts().items()
     }
     with Database(project.store).read() as connection:
-        cases = list(browsed_cases(connection, project.latest().run_id))
+        cases = list(read_cases(connection, project.latest().run_id))
     assert {("es", "en"), ("hi", "en")} == {(c.language, c.metadata["asked_in"]) for c in cases}
 
 

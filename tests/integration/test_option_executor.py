@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_xling.store.database import Database
-from pytest_xling.store.runs import list_runs, scores
+from pytest_xling.store.runs import list_runs
+from pytest_xling.store.scores import scores
 
 if TYPE_CHECKING:
     from pytest_xling.records import Score

@@ -15,8 +15,10 @@ from urllib.parse import urlsplit
 import pytest
 
 from pytest_xling.store import runs
-from pytest_xling.store.calibrations import calibrations
 from pytest_xling.store.database import Database
+from pytest_xling.store.measurements import calibrations
+from pytest_xling.store.scores import scores as read_scores
+from pytest_xling.store.verdicts import read_verdicts
 from pytest_xling.text.stance import LEVELS
 from tests import forkserver
 from tests.integration.project import (
@@ -101,8 +103,8 @@ def _made(store: Path, name: str) -> tuple[dict[str, Verdict], list[Score], str]
     """Return a run's verdicts by gate, its scores and how it ended."""
     database = Database(store, create=False)
     with database.read() as connection:
-        verdicts = {verdict.case: verdict for verdict in runs.read_verdicts(connection, name)}
-        scores = runs.scores(connection, name)
+        verdicts = {verdict.case: verdict for verdict in read_verdicts(connection, name)}
+        scores = read_scores(connection, name)
         status = runs.get_run(connection, name).status
     database.close()
     return verdicts, scores, status

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling.store.stops import stop_in
+from pytest_xling.store.runs import stop_in
 from tests.integration.project import write_questions
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from dataclasses import asdict
 
 import pytest
 
-from pytest_xling.store import runs
 from pytest_xling.store.database import Database
+from pytest_xling.store.verdicts import read_verdicts
 from tests.integration.project import Project, write_questions
 
 CONFTEST = '''
@@ -150,7 +150,7 @@ def test_a_stored_run_is_judged_without_the_code(elsewhere: Project) -> None:
     assert done.returncode in {0, 1}, done.stderr
     judged = {verdict["case"]: verdict for verdict in json.loads(done.stdout)["verdicts"]}
     with Database(elsewhere.store, create=False).read() as connection:
-        stored = {v.case: asdict(v) for v in runs.read_verdicts(connection, "first")}
+        stored = {v.case: asdict(v) for v in read_verdicts(connection, "first")}
     assert {"too_short-en", "too_short-hi", "questions-en", "questions-hi"} == set(judged)
     assert json.loads(json.dumps(stored)) == judged
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling.store import runs
+from pytest_xling.store.scores import scores as read_scores
 from tests.integration.project import TEST_FILE, Project, write_questions
 from tests.servers.openai_server import spawned, stats
 
@@ -133,7 +133,7 @@ def test_shards_merge_from_a_file_and_the_server(tmp_path: Path, server_store: S
         assert "gate open" in merged.stdout
         assert before == stats(url)["requests"]
     with project.reading() as connection:
-        scores = runs.scores(connection, "night")
+        scores = read_scores(connection, "night")
     assert 8 == len({(score.sample_id, score.language) for score in scores})
 
 

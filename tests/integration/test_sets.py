@@ -10,6 +10,7 @@ import pytest
 
 from pytest_xling.store import runs
 from pytest_xling.store.database import Database
+from pytest_xling.store.scores import scores as read_scores
 from tests.integration.project import write_questions
 
 if TYPE_CHECKING:
@@ -213,7 +214,7 @@ def test_encoders_and_topics_on_any_number_of_workers(repeated: Project) -> None
         outcome = repeated.run("--model=transcript:answers.jsonl", "--langs=es", store, workers)
         assert 1 == outcome.code, outcome.out  # too few questions for the gates
         with Database(repeated.root / f"{workers}.sqlite", create=False).read() as connection:
-            scores = runs.scores(connection, runs.get_run(connection, "latest").run_id)
+            scores = read_scores(connection, runs.get_run(connection, "latest").run_id)
         found.append({(s.metric, s.sample_id, s.language, s.condition): s.value for s in scores})
     alone, shared = found
     assert alone == pytest.approx(shared, abs=1e-6, nan_ok=False)

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_xling.analysis.loaded_run import load_run
+from pytest_xling.store.cases import read_cases
 from pytest_xling.store.database import Database
-from pytest_xling.store.restoring import restore
-from pytest_xling.store.runs import answers, get_run, scores
+from pytest_xling.store.export import restore
+from pytest_xling.store.runs import get_run
+from pytest_xling.store.scores import scores
 from tests.cli.test_score import stored as stored_scores
 from tests.integration.project import Project, write_questions
 from tests.servers.batch_server import serving_batches
@@ -319,7 +321,7 @@ def test_an_exported_run_comes_back_as_it_was(thinking: Project, tmp_path: Path)
     database = Database(tmp_path / "other.sqlite")
     with closing(database), database.write() as connection:
         restore(connection, json.loads((thinking.root / "run.json").read_text(encoding="utf-8")))
-        (stored,) = answers(connection, thinking.latest().run_id)
+        (stored,) = read_cases(connection, thinking.latest().run_id)
     assert (answer, THOUGHTS) == (stored.response["text"], stored.response["thoughts"])
     (own,) = thinking.answers()
     assert own.response == stored.response

@@ -9,6 +9,7 @@ import pytest
 
 from pytest_xling.store import runs
 from pytest_xling.store.database import Database
+from pytest_xling.store.scores import scores as read_scores
 from tests.integration.project import write_questions
 from tests.servers.openai_server import answering, stats
 
@@ -132,6 +133,6 @@ def test_scores_are_the_same_however_many_processes(project: Project) -> None:
             assert {number} == set(stats(url)["prompts"].values())
             with Database(store, create=False).read() as connection:
                 latest = runs.get_run(connection, "latest").run_id
-                scores[number] = runs.scores(connection, latest)
+                scores[number] = read_scores(connection, latest)
     assert len(scores[1]) == 4 * 3 * 4
     assert scores[1] == scores[2]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_xling.planning.dry_run import Lengths
-from pytest_xling.store.queries import Length
+from pytest_xling.store.answers import Length
 
 STORED = {
     ("m", "bread", "en"): Length(answers=30, mean=100.0),

@@ -15,7 +15,9 @@ from pytest_xling.gates.judge import judge
 from pytest_xling.records import Message, Request, Response, RunRecord, Sample
 from pytest_xling.registry import load
 from pytest_xling.store.database import Database
-from pytest_xling.store.runs import add_run, finish_run, put_verdict, scores
+from pytest_xling.store.runs import add_run, finish_run
+from pytest_xling.store.scores import scores
+from pytest_xling.store.verdicts import put_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

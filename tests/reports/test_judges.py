@@ -16,10 +16,12 @@ from pytest_xling.reports.sheet import plain
 from pytest_xling.reports.terminal import summary
 from pytest_xling.reports.terminal.calibration_table import judge_lines, judge_sheet
 from pytest_xling.stats.labelling import labelling
-from pytest_xling.store.calibrations import Calibration, add_calibration
 from pytest_xling.store.database import Database
+from pytest_xling.store.measurements import Calibration, add_calibration
 from pytest_xling.store.outputs import step_id
-from pytest_xling.store.runs import add_run, add_run_steps, get_run, put_verdict, read_verdicts
+from pytest_xling.store.runs import add_run, get_run
+from pytest_xling.store.scores import add_run_steps
+from pytest_xling.store.verdicts import put_verdict, read_verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

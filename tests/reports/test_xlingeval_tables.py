@@ -25,7 +25,7 @@ from pytest_xling.reports.papers.xlingeval_sheets import XLINGEVAL_TABLES
 from pytest_xling.reports.papers.xlingeval_verifiability import verifiability_rows
 from pytest_xling.store.database import Database
 from pytest_xling.store.outputs import step_id
-from pytest_xling.store.runs import add_run_steps
+from pytest_xling.store.scores import add_run_steps
 from tests.reports.scored_runs import Scored, made_up, put_run
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_xling.store.database import Database
-from pytest_xling.store.runs import list_runs, scores
+from pytest_xling.store.runs import list_runs
+from pytest_xling.store.scores import scores
 from tests.store.kept_project import COMMANDS, METRICS, counts, run, write_project
 
 if TYPE_CHECKING:

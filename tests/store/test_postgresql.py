@@ -20,12 +20,13 @@ from pytest_xling.errors import ConfigError, StoreAway, StoreError, StoreMissing
 from pytest_xling.records import RunRecord
 from pytest_xling.store import batches
 from pytest_xling.store import database as database_module
+from pytest_xling.store.cases import CaseRow, add_cases
 from pytest_xling.store.database import Database
+from pytest_xling.store.dialects import number_at, text_at
 from pytest_xling.store.faults import FaultRow, put_faults, run_faults
-from pytest_xling.store.json_fields import number_at, text_at
 from pytest_xling.store.migrations import LATEST
 from pytest_xling.store.outputs import Output, claim, find, put, step_id
-from pytest_xling.store.runs import CaseRow, add_cases, add_run, get_run
+from pytest_xling.store.runs import add_run, get_run
 from pytest_xling.store.schema import cases, inputs, metadata, outputs
 
 if TYPE_CHECKING:

@@ -9,16 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_xling.config.store_location import ServerUrl
+from pytest_xling.store.cases import case_counts, read_cases
 from pytest_xling.store.database import Database
 from pytest_xling.store.export import exported
-from pytest_xling.store.queries import (
-    averages,
-    case_counts,
-    metric_steps,
-    scores_by_place,
-    worst,
-)
-from pytest_xling.store.runs import answers, scores
+from pytest_xling.store.scores import averages, metric_steps, scores, scores_by_place, worst
 from tests.reports.stored_runs import make_run
 from tests.reports.stories import METRICS, STORY
 
@@ -29,7 +23,7 @@ if TYPE_CHECKING:
 
     from pytest_xling.config.store_location import StoreLocation
     from pytest_xling.records import Score
-    from pytest_xling.store.queries import Place
+    from pytest_xling.store.scores import Place
     from tests.servers.postgresql import ServerProcess
 
 
@@ -120,7 +114,7 @@ def test_worst_of_flags_and_numbers(story: Connection) -> None:
 def test_export_has_every_score(story: Connection, texts: bool) -> None:  # noqa: FBT001
     """Case by case the same values as all scores together, and the same responses."""
     cases = list(exported(story, "run-1", texts=texts))
-    assert [one.case_id for one in answers(story, "run-1")] == [one["case"] for one in cases]
+    assert [one.case_id for one in read_cases(story, "run-1")] == [one["case"] for one in cases]
     flat = {
         (case["sample_id"], case["language"], metric): score["value"]
         for case in cases
@@ -130,6 +124,6 @@ def test_export_has_every_score(story: Connection, texts: bool) -> None:  # noqa
         (score.sample_id, score.language, score.metric): score.value
         for score in scores(story, "run-1")
     }
-    said = [one.response for one in answers(story, "run-1")]
+    said = [one.response for one in read_cases(story, "run-1")]
     assert said == [case["response"] for case in cases] if texts else "response" not in cases[0]
     assert json.dumps(cases, allow_nan=False)

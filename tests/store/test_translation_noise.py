@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_xling.store.database import Database
-from pytest_xling.store.translation_noise import Mean, TranslationNoise, add_noise, noise_of
+from pytest_xling.store.measurements import Mean, TranslationNoise, add_noise, noise_of
 
 if TYPE_CHECKING:
     from pytest_xling.config.store_location import StoreLocation

@@ -15,8 +15,9 @@ from pytest_xling.planning.shards import shard_of
 from pytest_xling.planning.subset import lacks_of_benchmarks
 from pytest_xling.records import Threshold
 from pytest_xling.registry import load
-from pytest_xling.store.queries import case_counts, metric_steps, scores_by_place
+from pytest_xling.store.cases import case_counts
 from pytest_xling.store.runs import get_run
+from pytest_xling.store.scores import metric_steps, scores_by_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

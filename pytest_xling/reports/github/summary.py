@@ -34,9 +34,11 @@ from pytest_xling.reports.terminal.matrix import (
     with_intervals,
 )
 from pytest_xling.reports.terminal.spending import counted_by_us, spent
-from pytest_xling.store.queries import case_counts, metric_steps, tokens_of
-from pytest_xling.store.runs import get_run, read_verdicts, total_progress
-from pytest_xling.store.stops import stop_in, unjudged_in
+from pytest_xling.store.answers import tokens_of
+from pytest_xling.store.cases import case_counts
+from pytest_xling.store.runs import get_run, stop_in, total_progress, unjudged_in
+from pytest_xling.store.scores import metric_steps
+from pytest_xling.store.verdicts import read_verdicts
 from pytest_xling.text.display import duration, printable
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_xling.keys import canonical_json
 from pytest_xling.reports.html.escaping import Strings, compact, cut_to, visible
 from pytest_xling.reports.terminal.matrix import kind_of
-from pytest_xling.store.browsing import browsed_cases, translations
+from pytest_xling.store.answers import translations
+from pytest_xling.store.cases import StoredCase, asked, read_cases
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Score
-    from pytest_xling.store.browsing import BrowsedCase, Translation
-    from pytest_xling.store.queries import Place
+    from pytest_xling.store.answers import Translation
+    from pytest_xling.store.scores import Place
 
 MOST_CASES: Final = 20_000
 """Cases in a page; flagged ones and those without a score come first where there are more."""
@@ -41,7 +42,9 @@ _Where = tuple[str, str, str, str]
 class _Excerpt:
     """A case with no more of its answer than a page may hold."""
 
-    case: BrowsedCase
+    case: StoredCase
+    asked: str
+    """The question; of a conversation all that was said before the answer."""
     key: bytes
     """What a translation of the whole answer is kept under."""
     length: int
@@ -64,7 +67,7 @@ class Costs:
     def __init__(self) -> None:
         self._by_place: defaultdict[tuple[str, str], _Tally] = defaultdict(_Tally)
 
-    def add(self, case: BrowsedCase) -> None:
+    def add(self, case: StoredCase) -> None:
         """Count the answer to *case*."""
         tally = self._by_place[case.benchmark, case.language]
         tokens_in, tokens_out = case.response["usage"]
@@ -130,7 +133,7 @@ def case_columns(
         columns["language"].append(strings.place(case.language))
         columns["sample"].append(strings.place(case.sample_id))
         columns["condition"].append(strings.place(case.condition))
-        columns["question"].append(strings.place(cut_to(case.asked, limit)))
+        columns["question"].append(strings.place(cut_to(excerpt.asked, limit)))
         columns["facts"].append(facts.place(canonical_json(dict(case.metadata))))
         columns["answer"].append(cut_to(case.text, limit) if case.text else None)
         columns["stop"].append(strings.place(str(case.response["stop_reason"])))
@@ -159,13 +162,20 @@ def _excerpts(
 ) -> tuple[list[_Excerpt], int]:
     """Return the cases that go into the page, and how many do not."""
     excerpts: list[_Excerpt] = []
-    for case in browsed_cases(connection, run_id):
+    for case in read_cases(connection, run_id):
         costs.add(case)
         # One character more than is shown tells that something was cut.
         begin = {**case.response, "text": case.text[: LONGEST + 1] or None}
         begin["thoughts"] = case.thoughts[: LONGEST + 1]
-        short = replace(case, response=begin)
-        excerpts.append(_Excerpt(case=short, key=case.translation_key, length=len(case.text)))
+        short = replace(case, response=begin, output="")
+        excerpts.append(
+            _Excerpt(
+                case=short,
+                asked=asked(connection, case),
+                key=case.translation_key,
+                length=len(case.text),
+            )
+        )
     if len(excerpts) <= MOST_CASES:
         return excerpts, 0
     flags = {metric for _, metric, _ in scores if kind_of(metric) == "flag"}
@@ -182,7 +192,7 @@ def _excerpts(
     return chosen, len(excerpts) - len(chosen)
 
 
-def _place(case: BrowsedCase) -> _Where:
+def _place(case: StoredCase) -> _Where:
     return case.benchmark, case.sample_id, case.language, case.condition
 
 
@@ -230,7 +240,7 @@ def _shown_facts(text: str) -> JsonValue:
 
 
 def _readings(
-    cases: Sequence[BrowsedCase], scores: Mapping[Place, Sequence[Score]], strings: Strings
+    cases: Sequence[StoredCase], scores: Mapping[Place, Sequence[Score]], strings: Strings
 ) -> list[JsonValue]:
     """Return for each benchmark and metric a column of values and the reasons that go with them.
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from pytest_xling.interfaces.metric import Better, Bounds, MetricKind
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Score, Verdict
-    from pytest_xling.store.queries import Place
     from pytest_xling.store.runs import Progress
+    from pytest_xling.store.scores import Place
 
 GateAbout: TypeAlias = Literal["limit", "cases", "gap", "trend", "drop"]
 """What a gate limits: the metric itself, cases by their repeats, how much a language is worse than

@@ -24,11 +24,18 @@ from pytest_xling.reports.terminal.closing import fault_lines
 from pytest_xling.reports.terminal.findings import find_worst
 from pytest_xling.reports.terminal.labelled import before_labels, before_labels_text
 from pytest_xling.reports.terminal.spending import unpriced
-from pytest_xling.store.browsing import finished_at
+from pytest_xling.store.cases import case_counts
 from pytest_xling.store.human_labels import label_counts
-from pytest_xling.store.queries import case_counts, metric_steps, scores_by_place
-from pytest_xling.store.runs import DESCRIBED, get_run, read_verdicts, total_progress
-from pytest_xling.store.stops import stop_in, unjudged_in
+from pytest_xling.store.runs import (
+    DESCRIBED,
+    finished_at,
+    get_run,
+    stop_in,
+    total_progress,
+    unjudged_in,
+)
+from pytest_xling.store.scores import metric_steps, scores_by_place
+from pytest_xling.store.verdicts import read_verdicts
 from pytest_xling.text.stance import LEVELS
 
 if TYPE_CHECKING:
@@ -42,7 +49,7 @@ if TYPE_CHECKING:
     from pytest_xling.records import RunRecord, Score, Verdict
     from pytest_xling.reports.freshness import Freshness
     from pytest_xling.reports.html.cells import MetricTraits
-    from pytest_xling.store.queries import MetricStep, Place
+    from pytest_xling.store.scores import MetricStep, Place
 
 _SCRIPTS: Final = {
     "Arab": "Arabic",

@@ -14,9 +14,9 @@ from pytest_xling.annotators.language_id import LanguageId
 from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.languages import find
 from pytest_xling.stats.mean import describe
-from pytest_xling.store.browsing import browsed_cases, judged_cases
-from pytest_xling.store.queries import metric_steps
+from pytest_xling.store.cases import read_cases
 from pytest_xling.store.runs import get_run
+from pytest_xling.store.scores import metric_steps
 from pytest_xling.text.tokens import encode
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from pytest_xling.languages import Language
-    from pytest_xling.store.queries import MetricStep
+    from pytest_xling.store.scores import MetricStep
 
 Row: TypeAlias = "dict[str, str | int | float | None]"
 
@@ -199,9 +199,7 @@ def asked_answers(
     """Return the answers of the one benchmark that was scored with *metrics*, in case order."""
     scored = scored_with(connection, run_id, metrics, benchmark=benchmark)
     name = next(iter(scored.values())).benchmark
-    judged = judged_cases(connection, run_id, benchmark=name, scored=[*scored.values()])
-    readings = {case.case_id: case.readings for case in judged}
-    cases = [case for case in browsed_cases(connection, run_id) if case.benchmark == name]
+    cases = list(read_cases(connection, run_id, benchmark=name, scored=[*scored.values()]))
     seen: list[Any] = LanguageId().annotate([c.text for c in cases], [c.language for c in cases])
     return [
         AskedAnswer(
@@ -209,7 +207,7 @@ def asked_answers(
             language=case.language,
             text=case.text,
             error=case.response.get("error") or "",
-            readings=readings[case.case_id],
+            readings=case.readings,
             seen=seen_in,
         )
         for case, seen_in in zip(cases, seen, strict=True)

@@ -12,7 +12,7 @@ from pytest_xling.planning.benchmark import reader_of
 from pytest_xling.reports.papers.paper_table import PaperTable
 from pytest_xling.reports.sheet import Sheet
 from pytest_xling.stats.bhattacharyya import bhattacharyya
-from pytest_xling.store.queries import case_counts
+from pytest_xling.store.cases import case_counts
 from pytest_xling.store.questions import samples_asked
 from pytest_xling.store.runs import get_run
 

@@ -11,7 +11,7 @@ from pytest_xling.languages import find
 from pytest_xling.reports.papers.paper_table import PaperTable
 from pytest_xling.reports.papers.samples import choose_benchmark
 from pytest_xling.reports.sheet import Sheet
-from pytest_xling.store.browsing import judged_cases
+from pytest_xling.store.cases import StoredCase, read_cases
 from pytest_xling.store.runs import get_run
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from pytest_xling.reports.papers.xlingeval_consistency import Row
-    from pytest_xling.store.browsing import JudgedCase
 
 ALL: Final = "all"
 CONFUSION_COLUMNS: Final = (
@@ -73,8 +72,8 @@ def confusion_rows(
             f"{LINE!r}. Name that in the test file's xling marker and run again: answers are kept"
         )
         raise ConfigError(msg)
-    by_place: defaultdict[tuple[str, str], list[JudgedCase]] = defaultdict(list)
-    for case in judged_cases(connection, run.run_id, benchmark=name, scored=steps):
+    by_place: defaultdict[tuple[str, str], list[StoredCase]] = defaultdict(list)
+    for case in read_cases(connection, run.run_id, benchmark=name, scored=steps):
         alone = case.metadata.get("asked_in", case.language) == case.language
         by_place["monolingual" if alone else "crosslingual", case.language].append(case)
     rows: list[Row] = []
@@ -93,9 +92,9 @@ def confusion_rows(
     return rows
 
 
-def _of_language(cases: Iterable[JudgedCase], *, field: str) -> Row:
+def _of_language(cases: Iterable[StoredCase], *, field: str) -> Row:
     """Return the rates of the answers in one language."""
-    by_source: defaultdict[str, list[JudgedCase]] = defaultdict(list)
+    by_source: defaultdict[str, list[StoredCase]] = defaultdict(list)
     for case in cases:
         by_source[case.metadata.get(field, "")].append(case)
     lines, words = [], []
@@ -134,7 +133,7 @@ def _of_all(rows: Sequence[Row]) -> Row:
     }
 
 
-def _value(case: JudgedCase, metric: str) -> float | None:
+def _value(case: StoredCase, metric: str) -> float | None:
     value, _ = case.readings.get(metric, (None, ""))
     return value
 

@@ -14,9 +14,9 @@ from pytest_xling.reports.papers.paper_table import PaperTable
 from pytest_xling.reports.papers.samples import choose_benchmark
 from pytest_xling.reports.pivot import pivot_of
 from pytest_xling.reports.sheet import Sheet
-from pytest_xling.store.queries import metric_steps, scores_by_place
+from pytest_xling.store.measurements import noise_of
 from pytest_xling.store.runs import get_run
-from pytest_xling.store.translation_noise import noise_of
+from pytest_xling.store.scores import metric_steps, scores_by_place
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -10,8 +10,8 @@ from pytest_xling.gates.estimate import check_scores, why_none
 from pytest_xling.gates.pairing import sample_means, temperature_of
 from pytest_xling.reports.pivot import pivot_of
 from pytest_xling.stats.clusters import listwise
-from pytest_xling.store.queries import metric_steps, scores_by_place
 from pytest_xling.store.runs import get_run
+from pytest_xling.store.scores import metric_steps, scores_by_place
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from pytest_xling.records import RunRecord, Score
-    from pytest_xling.store.queries import MetricStep
+    from pytest_xling.store.scores import MetricStep
 
 Groups: TypeAlias = "dict[str, dict[str, float]]"
 """By language: the value of each sample, the mean of its repeats."""

@@ -19,9 +19,9 @@ from pytest_xling.reports.sheet import Sheet
 from pytest_xling.stats.p_values import holm, stars
 from pytest_xling.stats.paired_means import paired_mean
 from pytest_xling.stats.two_samples import kolmogorov_smirnov, mean_difference, paired_ks
-from pytest_xling.store.queries import metric_steps, scores_by_place
 from pytest_xling.store.questions import labels
 from pytest_xling.store.runs import get_run
+from pytest_xling.store.scores import metric_steps, scores_by_place
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

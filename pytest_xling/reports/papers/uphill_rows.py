@@ -25,9 +25,9 @@ from pytest_xling.reports.papers.uphill_stances import (
     share,
 )
 from pytest_xling.reports.pivot import pivot_of
-from pytest_xling.store.queries import scores_by_place
 from pytest_xling.store.questions import labels, questions
 from pytest_xling.store.runs import get_run
+from pytest_xling.store.scores import scores_by_place
 from pytest_xling.text.stance import STANCES, VERACITIES
 
 if TYPE_CHECKING:

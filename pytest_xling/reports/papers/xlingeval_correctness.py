@@ -11,8 +11,8 @@ from pytest_xling.gates.pairing import paired_means
 from pytest_xling.reports.papers.samples import choose_benchmark
 from pytest_xling.reports.pivot import pivot_of
 from pytest_xling.stats.paired_means import Ratio, paired_ratio
-from pytest_xling.store.queries import scores_by_place
 from pytest_xling.store.runs import get_run
+from pytest_xling.store.scores import scores_by_place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

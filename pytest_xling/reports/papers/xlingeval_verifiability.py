@@ -12,9 +12,9 @@ from pytest_xling.reports.papers.samples import choose_benchmark
 from pytest_xling.reports.pivot import pivot_of
 from pytest_xling.stats.classification import classification
 from pytest_xling.stats.mean import describe
-from pytest_xling.store.queries import scores_by_place
 from pytest_xling.store.questions import labels
 from pytest_xling.store.runs import get_run
+from pytest_xling.store.scores import scores_by_place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

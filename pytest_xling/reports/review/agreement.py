@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from pytest_xling.reports.review.population import Judged, Population, Stratum
     from pytest_xling.reports.review.ratings import Rated, Rating
-    from pytest_xling.stats.labelling import Labelling
+    from pytest_xling.stats.label_quality import Labelling
 
 ALL: Final = "all"
 """The language of what is of all languages together."""

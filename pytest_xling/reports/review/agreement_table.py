@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         RatersAgreement,
     )
     from pytest_xling.stats.kappa import FleissKappa, Kappa
-    from pytest_xling.stats.labelling import Measure
+    from pytest_xling.stats.label_quality import Measure
     from pytest_xling.stats.rate_intervals import WeightedRate
 
 _NONE: Final = "–"

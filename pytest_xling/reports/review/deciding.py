@@ -12,7 +12,7 @@ from pytest_xling.reports.review.population import allocated, stratified
 from pytest_xling.stats.corrected import Judged, Labelled, corrected_rate
 from pytest_xling.stats.label_allocation import labels_to_decide
 from pytest_xling.store.human_labels import human_values
-from pytest_xling.store.runs import read_verdicts
+from pytest_xling.store.verdicts import read_verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from pytest_xling.keys import content_key
 from pytest_xling.languages import find
-from pytest_xling.store.browsing import texts_of
+from pytest_xling.store.cases import texts_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.keys import content_key
-from pytest_xling.store.browsing import judged_cases
-from pytest_xling.store.scored import level_of
+from pytest_xling.store.cases import read_cases
+from pytest_xling.store.scores import level_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -188,7 +188,7 @@ def read_population(
     items: dict[str, Judged] = {}
     unanswered = 0
     there: set[str] = set()
-    for case in judged_cases(connection, run_id, benchmark=scheme.benchmark, scored=scheme.steps):
+    for case in read_cases(connection, run_id, benchmark=scheme.benchmark, scored=scheme.steps):
         there.add(case.language)
         verdict = scheme.label_of(case.readings)
         if verdict is None or (languages and case.language not in languages):
@@ -201,7 +201,7 @@ def read_population(
             case_id=case.case_id,
             sample_id=case.sample_id,
             language=case.language,
-            cluster=case.cluster,
+            cluster=case.question_id,
             label=label,
             reasoning=reasoning,
             metadata=case.metadata,

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from pytest_xling import registry
 from pytest_xling.errors import ConfigError, EvaluationError, did_you_mean
-from pytest_xling.store.queries import metric_steps, step_parameters
+from pytest_xling.store.scores import metric_steps
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from sqlalchemy import Connection
 
-    from pytest_xling.store.queries import MetricStep
+    from pytest_xling.store.scores import MetricStep
 
 Kind: TypeAlias = Literal["correctness", "flag", "stance"]
 
@@ -189,8 +189,8 @@ def check_benchmark(run_id: str, benchmark: str, known: Collection[str]) -> None
 
 def _labeller(connection: Connection, run_id: str, step: MetricStep) -> str:
     """Name what a metric's readings rest on; a detector of its own where that is no annotator."""
-    made = step_parameters(connection, run_id, benchmark=step.benchmark, metric=step.metric)
-    names = {name for parameters in made for name in parameters}
+    made = metric_steps(connection, run_id, benchmark=step.benchmark, metric=step.metric)
+    names = {name for version in made for name in version.parameters}
     rests = [registry.load("annotator", n) for n in sorted(names & {*registry.names("annotator")})]
     labellers = [annotator.called for annotator in rests if not _translates(annotator)]
     return labellers[0] if labellers else "the detector"

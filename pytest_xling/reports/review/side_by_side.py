@@ -19,8 +19,7 @@ from pytest_xling.reports.review.document import (
 )
 from pytest_xling.reports.review.population import stratified
 from pytest_xling.reports.review.scheme import check_benchmark
-from pytest_xling.store.browsing import judged_cases, texts_of
-from pytest_xling.store.queries import case_counts
+from pytest_xling.store.cases import StoredCase, case_counts, read_cases, texts_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.records import RunRecord
     from pytest_xling.reports.review.population import Stratum
-    from pytest_xling.store.browsing import JudgedCase
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,7 +191,7 @@ def _order(codes: Collection[str], *, language: str, number: int, seed: int) -> 
     return order[turn:] + order[:turn]
 
 
-def _stratum(case: JudgedCase) -> Stratum:
+def _stratum(case: StoredCase) -> Stratum:
     return case.language, case.metadata.get("set", "")
 
 
@@ -215,10 +213,10 @@ def _benchmark(connection: Connection, runs: Sequence[str], wanted: str | None) 
 
 def _answered(
     connection: Connection, runs: Sequence[str], benchmark: str, languages: Collection[str]
-) -> tuple[dict[str, JudgedCase], int]:
+) -> tuple[dict[str, StoredCase], int]:
     """Return the cases that all runs answered, and how many cases any run has."""
     of_run = [
-        {case.case_id: case for case in judged_cases(connection, run, benchmark=benchmark)}
+        {case.case_id: case for case in read_cases(connection, run, benchmark=benchmark)}
         for run in runs
     ]
     shared = {

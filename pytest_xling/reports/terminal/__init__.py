@@ -34,9 +34,10 @@ from pytest_xling.reports.terminal.matrix import (
     without_intervals,
 )
 from pytest_xling.reports.terminal.spending import counted_by_us
-from pytest_xling.store.queries import case_counts, metric_steps
-from pytest_xling.store.runs import get_run, read_verdicts
-from pytest_xling.store.stops import stop_in, unjudged_in
+from pytest_xling.store.cases import case_counts
+from pytest_xling.store.runs import get_run, stop_in, unjudged_in
+from pytest_xling.store.scores import metric_steps
+from pytest_xling.store.verdicts import read_verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     from pytest_xling.config.store_location import StoreLocation
     from pytest_xling.gates.evidence import Behind
     from pytest_xling.records import Estimate, Verdict
-    from pytest_xling.store.queries import Place
+    from pytest_xling.store.scores import Place
 
 __all__ = ["judgement", "scored_tables", "summary"]
 

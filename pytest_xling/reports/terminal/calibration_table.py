@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_xling.gates.evidence import Behind
-    from pytest_xling.stats.labelling import Measure
-    from pytest_xling.store.calibrations import Calibration
+    from pytest_xling.stats.label_quality import Measure
+    from pytest_xling.store.measurements import Calibration
 
 Row: TypeAlias = "dict[str, str | float | int | None]"
 

@@ -19,8 +19,9 @@ from pytest_xling.reports.terminal.matrix import (
     kind_of,
     language_name,
 )
-from pytest_xling.store.queries import case_texts, metric_steps, worst
-from pytest_xling.store.runs import read_verdicts
+from pytest_xling.store.cases import read_cases
+from pytest_xling.store.scores import metric_steps, worst
+from pytest_xling.store.verdicts import read_verdicts
 from pytest_xling.text.display import printable
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from pytest_xling.records import Verdict
-    from pytest_xling.store.queries import Direction, Place, Worst
+    from pytest_xling.store.scores import Direction, Place, Worst
 
 _WORDS: dict[Standing, tuple[str, str]] = {
     "failed": ("gate failed", "bold red"),
@@ -141,14 +142,16 @@ def find_worst(
             continue
         listed.add((flagged.benchmark, flagged.case_id))
         gate = gates.get((flagged.benchmark, flagged.metric, flagged.language))
-        question, response = case_texts(connection, run_id, flagged)
+        (case,) = read_cases(
+            connection, run_id, benchmark=flagged.benchmark, case_ids=[flagged.case_id]
+        )
         finding = Finding(
             case=flagged.case_id,
             metric=flagged.metric,
             language=flagged.language,
-            question=question,
-            answer=response["text"] or "",
-            thoughts=response.get("thoughts", ""),
+            question=case.question,
+            answer=case.text,
+            thoughts=case.thoughts,
             reason=_reason(flagged, gate),
         )
         ranked.append(Ranked(benchmark=flagged.benchmark, standing=standing, finding=finding))

@@ -14,7 +14,7 @@ from pytest_xling.gates.wording import Figures, demand_of
 from pytest_xling.languages import find
 from pytest_xling.records import ALL_LANGUAGES, Estimate
 from pytest_xling.reports.rendering import GAP, columns_of, ruled_table
-from pytest_xling.store.queries import averages, scores_by_place
+from pytest_xling.store.scores import averages, scores_by_place
 from pytest_xling.text.stance import LEVELS
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from pytest_xling.interfaces.metric import Bounds, MetricKind
     from pytest_xling.records import Outcome, Verdict
-    from pytest_xling.store.queries import MetricStep, Place
+    from pytest_xling.store.scores import MetricStep, Place
 
 ALPHA = 0.05
 """Where no gate says at which level an interval is wanted."""

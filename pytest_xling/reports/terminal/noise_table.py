@@ -11,7 +11,7 @@ from pytest_xling.reports.sheet import Sheet
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_xling.store.translation_noise import Mean, TranslationNoise
+    from pytest_xling.store.measurements import Mean, TranslationNoise
 
 Row: TypeAlias = "dict[str, str | float | int | None]"
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pytest_xling import registry
 from pytest_xling.engine.models import provider_of
 from pytest_xling.errors import ConfigError
-from pytest_xling.store.queries import tokens_of
+from pytest_xling.store.answers import tokens_of
 from pytest_xling.store.runs import total_progress
 
 if TYPE_CHECKING:

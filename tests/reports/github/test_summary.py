@@ -10,9 +10,10 @@ import pytest
 from markdown_it import MarkdownIt
 
 from pytest_xling.reports.github.summary import MOST_BYTES, step_summary
+from pytest_xling.store.answers import tokens_of
+from pytest_xling.store.cases import read_cases
 from pytest_xling.store.database import Database
-from pytest_xling.store.queries import tokens_of
-from pytest_xling.store.runs import answers, put_verdict, read_verdicts
+from pytest_xling.store.verdicts import put_verdict, read_verdicts
 from tests.reports.html.made_run import HOSTILE, MadeRun, make_run
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def test_texts_are_inert(run: Connection) -> None:
 
 def test_tokens_are_those_of_all_answers(run: Connection) -> None:
     """The store adds up what each answer says of its own tokens."""
-    usages = [answer.response["usage"] for answer in answers(run, "run-1")]
+    usages = [answer.response["usage"] for answer in read_cases(run, "run-1")]
     tokens = tokens_of(run, "run-1")
     assert (sum(read for read, _ in usages), sum(out for _, out in usages)) == (
         tokens.prompt,

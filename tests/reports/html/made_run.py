@@ -10,19 +10,12 @@ from typing import TYPE_CHECKING, Final
 from pytest_xling.gates.decide import judge_gate
 from pytest_xling.keys import content_key
 from pytest_xling.records import RunRecord, Threshold
+from pytest_xling.store.cases import CaseRow, add_cases
 from pytest_xling.store.database import Database
 from pytest_xling.store.outputs import Output, put, step_id
-from pytest_xling.store.runs import (
-    CaseRow,
-    Progress,
-    add_cases,
-    add_run,
-    add_run_steps,
-    finish_run,
-    put_progress,
-    put_verdict,
-    scores,
-)
+from pytest_xling.store.runs import Progress, add_run, finish_run, put_progress
+from pytest_xling.store.scores import add_run_steps, scores
+from pytest_xling.store.verdicts import put_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

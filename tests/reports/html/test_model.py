@@ -19,8 +19,11 @@ from pytest_xling.records import Estimate
 from pytest_xling.reports.html import browser, cells
 from pytest_xling.reports.html.escaping import as_json, cut_to, visible
 from pytest_xling.reports.html.model import report_model
+from pytest_xling.store.cases import read_cases
 from pytest_xling.store.database import Database
-from pytest_xling.store.runs import answers, get_run, read_verdicts, scores
+from pytest_xling.store.runs import get_run
+from pytest_xling.store.scores import scores
+from pytest_xling.store.verdicts import read_verdicts
 from tests.reports.html.made_run import HOSTILE, METRICS, SENTENCES, MadeRun, make_run
 
 if TYPE_CHECKING:
@@ -177,7 +180,7 @@ def test_cases_come_back_as_they_were(run: Connection, model: dict[str, Any]) ->
     """Columns, read back, give each case's answer, language and readings."""
     cases = model["cases"]
     strings, columns = cases["strings"], cases["columns"]
-    stored = answers(run, "run-1")
+    stored = list(read_cases(run, "run-1"))
     assert len(stored) == cases["n"]
     assert [case.case_id for case in stored] == columns["id"]
     assert [case.language for case in stored] == [strings[i] for i in columns["language"]]
@@ -228,7 +231,7 @@ def test_translations_stand_beside_answers(model: dict[str, Any]) -> None:
 def test_costs_add_up(run: Connection, model: dict[str, Any]) -> None:
     """Tokens and dollars of all languages together are those of all answers."""
     rows = model["cost"]["rows"]
-    stored = answers(run, "run-1")
+    stored = list(read_cases(run, "run-1"))
     assert len(stored) == sum(row["answers"] for row in rows)
     assert sum(case.response["usage"][1] for case in stored) == sum(row["out"] for row in rows)
     assert pytest.approx(0.0004 * len(stored)) == sum(row["usd"] for row in rows)

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 from pytest_xling.keys import content_key
 from pytest_xling.records import RunRecord
 from pytest_xling.reports.review.document import answer_digest
+from pytest_xling.store.cases import CaseRow, add_cases
 from pytest_xling.store.database import Database
 from pytest_xling.store.outputs import Output, put, step_id
-from pytest_xling.store.runs import CaseRow, add_cases, add_run, add_run_steps, finish_run
+from pytest_xling.store.runs import add_run, finish_run
+from pytest_xling.store.scores import add_run_steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from pytest_xling.annotators.empathy.head.training.examples import Example
     from pytest_xling.encoders import Encoder
-    from pytest_xling.stats.labelling import Labelling
+    from pytest_xling.stats.label_quality import Labelling
     from pytest_xling.text.empathy import Mechanism
 
 RATES: Final = (5e-4, 1e-3, 2e-3)

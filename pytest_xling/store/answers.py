@@ -1,0 +1,146 @@
+"""What is known of a run's answers: who gave them, how long they are, what they are in English."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlalchemy import func, select
+
+from pytest_xling.store.cases import answer_of_case
+from pytest_xling.store.dialects import number_at, text_at
+from pytest_xling.store.outputs import find
+from pytest_xling.store.rows import read_records
+from pytest_xling.store.schema import cases, outputs, runs, steps
+from pytest_xling.store.scores import signature_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from sqlalchemy import Connection
+
+_TRANSLATE = "translate"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tokens:
+    """Tokens of a run's answers, whichever run paid for them."""
+
+    prompt: int
+    completion: int
+    estimated: int = 0
+    """Answers whose tokens we counted ourselves, as their server gave no usable count."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Answers of a run that replies call the same version of the model."""
+
+    asked: bool
+    """Whether they were asked for in this run; else they were in the store before it began."""
+    version: str
+    """As replies name it: the model, and a fingerprint of the server where it gives one."""
+    answers: int
+    oldest: float
+    """When the first of them was made, in seconds since 1970."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Length:
+    """How long answers are, in the tokens their server counted."""
+
+    answers: int
+    mean: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Translation:
+    """An answer in English, or the reason why there is none."""
+
+    text: str | None
+    reason: str
+
+
+def origins(connection: Connection, run_id: str, *, began: float) -> list[Origin]:
+    """Return where the answers of a run are from, those from the store first.
+
+    Args:
+        connection: to read.
+        run_id: the run.
+        began: when it began, in seconds since 1970.
+    """
+    asked = (outputs.c.created_at >= began).label("asked")
+    version = func.coalesce(text_at(outputs.c.output, "$.model_version"), "").label("version")
+    oldest = func.min(outputs.c.created_at).label("oldest")
+    query = (
+        select(asked, version, func.count().label("answers"), oldest)
+        .select_from(cases)
+        .join(outputs, answer_of_case)
+        .where(cases.c.run_id == run_id)
+        .group_by(asked, version)
+        .order_by(asked, version)
+    )
+    return list(read_records(connection, Origin, query))
+
+
+def answer_lengths(connection: Connection) -> dict[tuple[str, str, str], Length]:
+    """Return how long the answers of all runs are, by model, benchmark and language.
+
+    Answers whose tokens nobody counted are left out.
+    """
+    tokens = number_at(outputs.c.output, "$.usage[1]")
+    place = (runs.c.model, cases.c.benchmark, cases.c.language)
+    query = (
+        select(*place, func.count(cases.c.response_key.distinct()), func.avg(tokens))
+        .select_from(cases)
+        .join(runs, runs.c.run_id == cases.c.run_id)
+        .join(outputs, answer_of_case)
+        .where(tokens > 0)
+        .group_by(*place)
+    )
+    return {
+        (model, benchmark, language): Length(answers=answers, mean=mean)
+        for model, benchmark, language, answers, mean in connection.execute(query)
+    }
+
+
+def tokens_of(connection: Connection, run_id: str) -> Tokens:
+    """Add up the tokens of all answers of a run."""
+    read, written = (
+        func.coalesce(func.sum(number_at(outputs.c.output, f"$.usage[{place}]")), 0)
+        for place in (0, 1)
+    )
+    query = (
+        select(read, written, func.count(text_at(outputs.c.output, "$.usage_estimated")))
+        .select_from(cases)
+        .join(outputs, answer_of_case)
+        .where(cases.c.run_id == run_id)
+    )
+    prompt, completion, estimated = connection.execute(query).one()
+    return Tokens(prompt=int(prompt), completion=int(completion), estimated=estimated)
+
+
+def translations(
+    connection: Connection, keys: Collection[bytes], *, signatures: Sequence[str]
+) -> dict[bytes, Translation]:
+    """Return the translations there are of answers, by ``StoredCase.translation_key``.
+
+    Args:
+        connection: to the store.
+        keys: of the answers.
+        signatures: of the run's metrics. Where the store has several translators' work, that which
+            one of these rests on is taken before that of others, and newer before older.
+    """
+    query = select(steps).where(steps.c.kind == "annotation", steps.c.name == _TRANSLATE)
+    made = {
+        row.id: signature_of(row.name, row.version, json.loads(row.parameters))
+        for row in connection.execute(query)
+    }
+    best_last = sorted(made, key=lambda step: (any(made[step] in s for s in signatures), step))
+    translated: dict[bytes, Translation] = {}
+    for step in best_last:
+        for (key, _), output in find(connection, [(key, step) for key in keys]).items():
+            value = json.loads(output)
+            translated[key] = Translation(text=value["text"], reason=value["reason"])
+    return translated

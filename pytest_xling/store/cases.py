@@ -1,0 +1,296 @@
+"""The cases of runs: what was asked, and where the answer and its scores are kept."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping  # noqa: TC003  the codec reads annotations
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import and_, bindparam, delete, func, select, update
+
+from pytest_xling.keys import content_key
+from pytest_xling.records import TURNS
+from pytest_xling.store.faults import put_faults
+from pytest_xling.store.rows import columns_of, keep
+from pytest_xling.store.schema import cases, inputs, outputs, run_steps, sets
+from pytest_xling.text.thoughts import split_thoughts
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+
+    from sqlalchemy import Connection
+
+    from pytest_xling.store.faults import FaultRow
+    from pytest_xling.store.scores import MetricStep
+
+_CHUNK = 500
+answer_of_case = and_(
+    outputs.c.input_key == cases.c.response_key, outputs.c.step == cases.c.response_step
+)
+"""Joins the outputs that are the answers to cases."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseRow:
+    """A case that has been answered and scored."""
+
+    case_id: str
+    benchmark: str
+    sample_id: str
+    language: str
+    condition: str
+    position: int
+    question: str
+    sample_metadata: str
+    """JSON."""
+    response_key: bytes
+    response_step: int
+    answer_key: bytes
+    cluster: str = ""
+    """What samples share that are about one question; empty: the sample's id."""
+    reference: str | None = None
+    """What a right answer says, where the data have one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredCase(CaseRow):
+    """A case as it is read back: with its answer, and perhaps readings of that."""
+
+    metadata: Mapping[str, str]
+    """Of its sample."""
+    output: str
+    """The response as it is kept: JSON, perhaps with thoughts in its text."""
+    response: Mapping[str, Any]
+    """As :func:`read_response` reads it."""
+    cost_usd: float
+    """Of the response, whichever run paid for it."""
+    readings: Mapping[str, tuple[float | None, str]] = field(default_factory=dict)
+    """By metric: the value, or None, and the reason. A metric that was not applied is missing."""
+
+    @property
+    def text(self) -> str:
+        """The answer; empty where there is none."""
+        return self.response["text"] or ""
+
+    @property
+    def thoughts(self) -> str:
+        """What the model thought before it answered; empty where it does not show that."""
+        thoughts: str = self.response.get("thoughts", "")
+        return thoughts
+
+    @property
+    def answered(self) -> bool:
+        """Whether there is a text to look at."""
+        return bool(self.text.strip())
+
+    @property
+    def question_id(self) -> str:
+        """What cases share that are about one question or claim; never empty."""
+        return self.cluster or self.sample_id
+
+    @property
+    def translation_key(self) -> bytes:
+        """What a translation of the answer is kept under."""
+        return content_key({"text": self.text, "language": self.language})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class SetRow:
+    """Answers that have been scored together, under the case of the first."""
+
+    benchmark: str
+    case_id: str
+    set_key: bytes
+
+
+def add_cases(connection: Connection, run_id: str, rows: Sequence[CaseRow]) -> None:
+    """Keep answered cases, each as it was evaluated last."""
+    new = ({"run_id": run_id, **columns_of(row)} for row in rows)
+    keep(connection, cases, new, replacing=True)
+
+
+def add_sets(connection: Connection, run_id: str, rows: Sequence[SetRow]) -> None:
+    """Keep which answers were scored together; what is there already stays."""
+    keep(connection, sets, ({"run_id": run_id, **columns_of(row)} for row in rows))
+
+
+def add_results(
+    connection: Connection,
+    run_id: str,
+    *,
+    cases: Sequence[CaseRow],
+    sets: Sequence[SetRow],
+    faults: Sequence[FaultRow],
+    mended: Iterable[tuple[str, str]],
+) -> None:
+    """Keep what came of a run's cases.
+
+    Args:
+        connection: in a transaction that writes.
+        run_id: the run.
+        cases: those answered.
+        sets: the answers scored together.
+        faults: of cases that met one.
+        mended: benchmark and id of cases that met none; an earlier one's is forgotten.
+    """
+    put_faults(connection, run_id, faults, mended=mended)
+    add_cases(connection, run_id, cases)
+    add_sets(connection, run_id, sets)
+
+
+def put_answer_keys(
+    connection: Connection, run_id: str, answer_keys: Mapping[tuple[str, str], bytes]
+) -> None:
+    """Keep other keys of answers; sets of answers with the earlier ones are none of the run's.
+
+    Args:
+        connection: in a transaction that writes.
+        run_id: the run.
+        answer_keys: what scores are kept under, by benchmark and case.
+    """
+    there = by_case(connection, run_id, "answer_key")
+    changed = {
+        case: answer_keys[case] for case, key in there.items() if answer_keys.get(case, key) != key
+    }
+    for (benchmark, case_id), key in changed.items():
+        of_case = (cases.c.benchmark == benchmark) & (cases.c.case_id == case_id)
+        statement = update(cases).where(cases.c.run_id == run_id, of_case)
+        connection.execute(statement.values(answer_key=key))
+    for benchmark in {benchmark for benchmark, _ in changed}:
+        of_benchmark = (sets.c.run_id == run_id) & (sets.c.benchmark == benchmark)
+        connection.execute(delete(sets).where(of_benchmark))
+
+
+def forget_cases(connection: Connection, run_id: str) -> None:
+    """Take the cases out of a run, and what they were scored with; answers and scores stay."""
+    for table in (cases, sets, run_steps):
+        connection.execute(delete(table).where(table.c.run_id == run_id))
+
+
+def leave_out_cases(
+    connection: Connection, run_id: str, *, but: Collection[tuple[str, str]]
+) -> None:
+    """Take cases out of a run that is gone on with by a part of them; answers and scores stay.
+
+    Args:
+        connection: in a transaction that writes.
+        run_id: of the run.
+        but: benchmark and id of those that stay.
+    """
+    there = by_case(connection, run_id, "case_id")
+    gone = [{"b": name, "c": case_id} for name, case_id in there if (name, case_id) not in but]
+    if gone:
+        of = (cases.c.benchmark == bindparam("b")) & (cases.c.case_id == bindparam("c"))
+        connection.execute(delete(cases).where(cases.c.run_id == run_id, of), gone)
+
+
+def by_case(connection: Connection, run_id: str, column: str) -> dict[tuple[str, str], Any]:
+    """Return what a column of the table has of a run's cases, by benchmark and id."""
+    query = select(cases.c.benchmark, cases.c.case_id, cases.c[column])
+    rows = connection.execute(query.where(cases.c.run_id == run_id))
+    return {(benchmark, case_id): value for benchmark, case_id, value in rows}
+
+
+def case_counts(connection: Connection, run_id: str) -> dict[tuple[str, str], int]:
+    """Return how many answers a run has, by benchmark and language, sorted."""
+    place = (cases.c.benchmark, cases.c.language)
+    query = select(*place, func.count()).where(cases.c.run_id == run_id)
+    rows = connection.execute(query.group_by(*place).order_by(*place))
+    return {(benchmark, language): count for benchmark, language, count in rows}
+
+
+def read_cases(
+    connection: Connection,
+    run_id: str,
+    *,
+    benchmark: str | None = None,
+    case_ids: Collection[str] | None = None,
+    scored: Sequence[MetricStep] = (),
+) -> Iterator[StoredCase]:
+    """Yield a run's cases with their answers, by benchmark and in case order.
+
+    Args:
+        connection: to the store.
+        run_id: the run.
+        benchmark: one of the run's; None: all.
+        case_ids: a few hundred at most; None: all.
+        scored: metrics of the benchmark, each in one version, whose readings of an answer are
+            read, too; those of several answers are not.
+    """
+    query = select(cases, outputs.c.output, outputs.c.cost_usd)
+    source: Any = cases.join(outputs, answer_of_case)
+    for number, step in enumerate(scored):
+        score = outputs.alias(f"score_{number}")
+        of_answer = (score.c.input_key == cases.c.answer_key) & (score.c.step == step.step)
+        source = source.outerjoin(score, of_answer)
+        query = query.add_columns(score.c.output)
+    query = query.select_from(source).where(cases.c.run_id == run_id)
+    if benchmark is not None:
+        query = query.where(cases.c.benchmark == benchmark)
+    if case_ids is not None:
+        query = query.where(cases.c.case_id.in_(case_ids))
+    query = query.order_by(cases.c.benchmark, cases.c.position, cases.c.case_id)
+    names = [column.name for column in cases.columns][1:]
+    for _, *row in connection.execute(query, execution_options={"yield_per": 200}):
+        columns = dict(zip(names, row, strict=False))
+        output, cost_usd, *read = row[len(names) :]
+        yield StoredCase(
+            **columns,
+            metadata=json.loads(columns["sample_metadata"]),
+            output=output,
+            response=read_response(output),
+            cost_usd=cost_usd,
+            readings={
+                step.metric: tuple(json.loads(reading))
+                for step, reading in zip(scored, read, strict=True)
+                if reading is not None
+            },
+        )
+
+
+def read_response(output: str) -> dict[str, Any]:
+    """Return a stored response, its ``thoughts``, where it has any, apart from its ``text``.
+
+    The store has what the provider gave, perhaps with thoughts in the text.
+    """
+    response: dict[str, Any] = json.loads(output)
+    thoughts, text = split_thoughts(response["text"] or "", apart=response.get("thoughts", ""))
+    if thoughts:
+        response["thoughts"] = thoughts
+    if response["text"]:
+        response["text"] = text
+    return response
+
+
+def asked(connection: Connection, case: StoredCase) -> str:
+    """Return what was asked; of a conversation all that was said before the answer."""
+    payload = payload_of(connection, case.response_key) if TURNS in case.metadata else None
+    said = payload and (payload.get("messages") or payload.get("prompt"))
+    if not isinstance(said, list):
+        return case.question
+    turns = []
+    for role, content, *rest in said:
+        calls = [f"[{name}({arguments})]" for name, arguments, _ in rest[0]] if rest else []
+        turns.append(f"{role}: {' '.join(filter(None, [content, *calls]))}")
+    return "\n\n".join(turns)
+
+
+def payload_of(connection: Connection, key: bytes) -> dict[str, Any] | None:
+    """Return what *key* stands for; None where that is not kept, as for scores."""
+    text = connection.execute(select(inputs.c.payload).where(inputs.c.key == key)).scalar()
+    return None if text is None else json.loads(text)
+
+
+def texts_of(
+    connection: Connection, run_id: str, *, benchmark: str, case_ids: Collection[str]
+) -> dict[str, tuple[str, str, str]]:
+    """Return question, reference and answer of some cases by their ids; "" where there is none."""
+    named = sorted(case_ids)
+    return {
+        case.case_id: (asked(connection, case), case.reference or "", case.text)
+        for start in range(0, len(named), _CHUNK)
+        for case in read_cases(
+            connection, run_id, benchmark=benchmark, case_ids=named[start : start + _CHUNK]
+        )
+    }

@@ -1,0 +1,75 @@
+"""What the gates of runs decided."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import select
+
+from pytest_xling.keys import canonical_json
+from pytest_xling.records import Expected, Verdict
+from pytest_xling.store.rows import keep, plain, record_of
+from pytest_xling.store.schema import verdicts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sqlalchemy import Connection
+
+
+def put_verdict(
+    connection: Connection,
+    run_id: str,
+    *,
+    benchmark: str,
+    verdict: Verdict,
+    expected: Expected | None = None,
+) -> None:
+    """Keep what a gate decided and which scores it expected; a later decision replaces it."""
+    saved = {name: plain(getattr(verdict, name)) for name in Verdict.__slots__}
+    if expected is not None:
+        saved["expected"] = plain(expected)
+    row = {"run_id": run_id, "benchmark": benchmark, "gate": verdict.case}
+    keep(connection, verdicts, [{**row, "verdict": canonical_json(saved)}], replacing=True)
+
+
+def read_verdicts(connection: Connection, run_id: str) -> list[Verdict]:
+    """Return what the gates of a run decided, by benchmark and gate."""
+    query = (
+        select(verdicts.c.verdict)
+        .where(verdicts.c.run_id == run_id)
+        .order_by(verdicts.c.benchmark, verdicts.c.gate)
+    )
+    return [verdict_of(json.loads(text)) for text in connection.execute(query).scalars()]
+
+
+def expected_scores(connection: Connection, run_id: str) -> dict[tuple[str, str], Expected]:
+    """Return which scores the gates of a run expected, by benchmark and metric.
+
+    Of gates that early versions judged it is not known.
+    """
+    query = select(verdicts.c.benchmark, verdicts.c.verdict).where(verdicts.c.run_id == run_id)
+    saved = [
+        (benchmark, json.loads(text))
+        for benchmark, text in connection.execute(query.order_by(verdicts.c.gate))
+    ]
+    return {
+        (benchmark, row["threshold"]["metric"]): record_of(Expected, row["expected"])
+        for benchmark, row in saved
+        if row.get("expected") is not None
+    }
+
+
+def verdict_of(saved: Mapping[str, Any]) -> Verdict:
+    """Return the verdict that was kept, or exported, as *saved*."""
+    estimate = {"share": _is_rate(saved), **saved["estimate"]}
+    own = {name: saved[name] for name in Verdict.__slots__ if name in saved}
+    return record_of(Verdict, {**own, "estimate": estimate})
+
+
+def _is_rate(saved: Mapping[str, Any]) -> bool:
+    """Tell whether a verdict is of a rate; for those kept when estimates did not say so."""
+    estimate = saved["estimate"]
+    compared = estimate["pivot"] or estimate.get("baseline") or estimate.get("trend")
+    return saved["threshold"]["max_rate"] is not None and not compared
