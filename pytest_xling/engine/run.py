@@ -24,10 +24,10 @@ from pytest_xling.errors import GivenUp, StoreError, XlingError
 from pytest_xling.records import Answer, Reading
 from pytest_xling.registry import description, load
 from pytest_xling.store import runs as run_store
-from pytest_xling.store.cases import CaseRow, SetRow, add_results
+from pytest_xling.store.cases import CaseRow, SetRow, add_results, add_sets, rescored
 from pytest_xling.store.faults import FaultRow
 from pytest_xling.store.runs import Progress
-from pytest_xling.store.scores import add_run_steps, rescored
+from pytest_xling.store.scores import add_run_steps
 from pytest_xling.text.display import clean
 from pytest_xling.text.thoughts import split_response
 
@@ -173,7 +173,7 @@ class Run:
             for job, (asked, response) in zip(fitted, ends, strict=True)
         ]
         rows, faults = await self._fitted(results, await self._scorers(fitted))
-        await self._store.write(partial(run_store.add_sets, run_id=self.run_id, rows=sorted(rows)))
+        await self._store.write(partial(add_sets, run_id=self.run_id, rows=sorted(rows)))
         if faults:
             raise faults[0]
 

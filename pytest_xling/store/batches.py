@@ -102,10 +102,10 @@ def add(
     number = connection.execute(
         insert(connection, batches).values(values).returning(batches.c.id)
     ).scalar_one()
-    requests = (
+    requests = [
         {"input_key": key, "batch": number, "left_out": canonical_json(left_out)}
         for key, left_out in keys.items()
-    )
+    ]
     keep(connection, batched, requests, replacing=True)
     return replace(row, id=number)
 

@@ -13,7 +13,8 @@ from pytest_xling.keys import content_key
 from pytest_xling.records import TURNS
 from pytest_xling.store.faults import put_faults
 from pytest_xling.store.rows import columns_of, keep
-from pytest_xling.store.schema import cases, inputs, outputs, run_steps, sets
+from pytest_xling.store.schema import cases, inputs, outputs, run_steps, sets, steps
+from pytest_xling.store.scores import add_run_steps
 from pytest_xling.text.thoughts import split_thoughts
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class StoredCase(CaseRow):
     """Of its sample."""
     output: str
     """The response as it is kept: JSON, perhaps with thoughts in its text."""
-    response: Mapping[str, Any]
+    response: dict[str, Any]
     """As :func:`read_response` reads it."""
     cost_usd: float
     """Of the response, whichever run paid for it."""
@@ -106,13 +107,13 @@ class SetRow:
 
 def add_cases(connection: Connection, run_id: str, rows: Sequence[CaseRow]) -> None:
     """Keep answered cases, each as it was evaluated last."""
-    new = ({"run_id": run_id, **columns_of(row)} for row in rows)
+    new = [{"run_id": run_id, **columns_of(row)} for row in rows]
     keep(connection, cases, new, replacing=True)
 
 
 def add_sets(connection: Connection, run_id: str, rows: Sequence[SetRow]) -> None:
     """Keep which answers were scored together; what is there already stays."""
-    keep(connection, sets, ({"run_id": run_id, **columns_of(row)} for row in rows))
+    keep(connection, sets, [{"run_id": run_id, **columns_of(row)} for row in rows])
 
 
 def add_results(
@@ -160,6 +161,41 @@ def put_answer_keys(
     for benchmark in {benchmark for benchmark, _ in changed}:
         of_benchmark = (sets.c.run_id == run_id) & (sets.c.benchmark == benchmark)
         connection.execute(delete(sets).where(of_benchmark))
+
+
+def rescored(
+    connection: Connection,
+    run_id: str,
+    steps_of: Mapping[str, Sequence[int]],
+    *,
+    answer_keys: Mapping[tuple[str, str], bytes],
+    sets: Sequence[SetRow],
+    described: Mapping[str, Mapping[str, Any]],
+) -> None:
+    """Say that a run was scored anew by metrics, in place of others of the same names.
+
+    Args:
+        connection: in a transaction that writes.
+        run_id: the run.
+        steps_of: numbers of steps by benchmark.
+        answer_keys: what scores are kept under, by benchmark and case; where one is another than
+            before, the metrics are all that the run has.
+        sets: the answers scored together.
+        described: as for :func:`add_run_steps`.
+    """
+    put_answer_keys(connection, run_id, answer_keys)
+    for benchmark, numbers in steps_of.items():
+        names = select(steps.c.name).where(steps.c.id.in_(numbers))
+        before = select(steps.c.id).where(steps.c.kind == "score", steps.c.name.in_(names))
+        connection.execute(
+            delete(run_steps).where(
+                run_steps.c.run_id == run_id,
+                run_steps.c.benchmark == benchmark,
+                run_steps.c.step.in_(before),
+            )
+        )
+    add_run_steps(connection, run_id, steps_of, described)
+    add_sets(connection, run_id, sets)
 
 
 def forget_cases(connection: Connection, run_id: str) -> None:

@@ -89,7 +89,8 @@ def put_faults(
     new = []
     for row in rows:
         columns = {"run_id": run_id, **columns_of(row)}
-        new.append({**columns, "fault": numbers[kept[columns.pop("text")]]})
+        columns["fault"] = numbers[kept[columns.pop("text")]]
+        new.append(columns)
     keep(connection, faulted, new, replacing=True)
 
 

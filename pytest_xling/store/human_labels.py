@@ -45,7 +45,7 @@ def keep_human_labels(
     where = {"run_id": run_id, "benchmark": benchmark, "metric": metric}
     same = [table.c[column] == value for column, value in where.items()]
     connection.execute(delete(table).where(*same))
-    rows = ({**where, "case_id": case, **columns_of(label)} for case, label in labels.items())
+    rows = [{**where, "case_id": case, **columns_of(label)} for case, label in labels.items()]
     keep(connection, table, rows)
 
 

@@ -38,7 +38,7 @@ def copy_steps(source: Database, target: Connection) -> dict[int, int]:
         target: in a transaction that writes.
     """
     of_source = [row for rows in _rows(source, select(steps)) for row in rows]
-    without_numbers = ({name: row[name] for name in row if name != "id"} for row in of_source)
+    without_numbers = [{name: row[name] for name in row if name != "id"} for row in of_source]
     keep(target, steps, without_numbers)
     there = {
         digest: number for number, digest in target.execute(select(steps.c.id, steps.c.digest))
@@ -103,7 +103,7 @@ def copy_run(
     """
     for table in (cases, sets, run_steps):
         for rows in _rows(source, select(table).where(table.c.run_id == run_id)):
-            keep(target, table, ({**row, "run_id": into} for row in _renumbered(rows, numbers)))
+            keep(target, table, [{**row, "run_id": into} for row in _renumbered(rows, numbers)])
 
 
 def _rows(source: Database, query: Select[Any]) -> Iterator[list[dict[str, Any]]]:

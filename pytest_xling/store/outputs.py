@@ -135,7 +135,7 @@ def alternatives(connection: Connection, step: int) -> list[int]:
 def put(connection: Connection, rows: Sequence[Output]) -> None:
     """Keep *rows*; what is there already stays. Ends the leases on their keys."""
     created_at = time.time()
-    new = (
+    new = [
         {
             "input_key": row.key[0],
             "step": row.key[1],
@@ -144,11 +144,11 @@ def put(connection: Connection, rows: Sequence[Output]) -> None:
             "created_at": created_at,
         }
         for row in rows
-    )
+    ]
     keep(connection, outputs, new)
-    payloads = (
+    payloads = [
         {"key": row.key[0], "payload": row.payload} for row in rows if row.payload is not None
-    )
+    ]
     keep(connection, inputs, payloads)
 
 

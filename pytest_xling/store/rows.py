@@ -22,7 +22,7 @@ from pytest_xling.keys import canonical_json
 from pytest_xling.store.dialects import insert
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from sqlalchemy import Connection, Select, Table
 
@@ -71,7 +71,7 @@ def record_of(cls: type[T], saved: Mapping[str, Any]) -> T:
     Raises:
         TypeError: it has fields that the record has not, or lacks some.
     """
-    readers = _of_json(cls)
+    readers = _of_json(cls)  # type: ignore[arg-type]  # a class is hashable, which mypy denies
     return cls(
         **{
             name: value if (read := readers.get(name)) is None else read(value)
@@ -83,7 +83,7 @@ def record_of(cls: type[T], saved: Mapping[str, Any]) -> T:
 def read_records(connection: Connection, cls: type[T], query: Select[Any]) -> Iterator[T]:
     """Yield what a query selects as records; a column that is none of the fields is left out."""
     result = connection.execute(query)
-    readers = _of_columns(cls)
+    readers = _of_columns(cls)  # type: ignore[arg-type]  # likewise
     taken = [(at, name, readers[name]) for at, name in enumerate(result.keys()) if name in readers]
     for row in result:
         yield cls(**{name: row[at] if read is None else read(row[at]) for at, name, read in taken})
@@ -92,7 +92,7 @@ def read_records(connection: Connection, cls: type[T], query: Select[Any]) -> It
 def keep(
     connection: Connection,
     table: Table,
-    rows: Iterable[Mapping[str, Any]],
+    rows: Sequence[Mapping[str, Any]],
     *,
     replacing: bool = False,
 ) -> None:
@@ -104,31 +104,31 @@ def keep(
         rows: all with the same columns.
         replacing: whether those that are there are replaced instead.
     """
-    if not (new := [dict(row) for row in rows]):
+    if not rows:
         return
     statement = insert(connection, table)
     key = [column.name for column in table.primary_key]
     if replacing:
-        changed = {name: statement.excluded[name] for name in new[0] if name not in key}
+        changed = {name: statement.excluded[name] for name in rows[0] if name not in key}
         statement = statement.on_conflict_do_update(index_elements=key, set_=changed)
     else:
         statement = statement.on_conflict_do_nothing()
-    connection.execute(statement, new)
+    connection.execute(statement, rows)
 
 
 @cache
-def _hints(cls: type) -> dict[str, Any]:
+def _hints(cls: Any) -> dict[str, Any]:  # noqa: ANN401  any dataclass
     hints = get_type_hints(cls, localns={"Mapping": Mapping, "JsonValue": Any})
     return {field.name: hints[field.name] for field in fields(cls)}
 
 
 @cache
-def _of_json(cls: type) -> dict[str, Read]:
+def _of_json(cls: Any) -> dict[str, Read]:  # noqa: ANN401  likewise
     return {name: _json_reader(hint) for name, hint in _hints(cls).items()}
 
 
 @cache
-def _of_columns(cls: type) -> dict[str, Read]:
+def _of_columns(cls: Any) -> dict[str, Read]:  # noqa: ANN401  likewise
     return {name: _column_reader(hint) for name, hint in _hints(cls).items()}
 
 
@@ -146,7 +146,7 @@ def _column_reader(hint: Any) -> Read:  # noqa: ANN401  any type
 def _json_reader(hint: Any) -> Read:  # noqa: ANN401  likewise
     if (inner := _of_optional(hint)) is not None:
         return _unless_none(_json_reader(inner))
-    if is_dataclass(hint):
+    if isinstance(hint, type) and is_dataclass(hint):
         return partial(record_of, hint)
     parts = get_args(hint)
     if get_origin(hint) is tuple:

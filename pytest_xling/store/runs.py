@@ -248,7 +248,7 @@ def promote(
         Promoted(model=model, benchmark=benchmark, run_id=run_id, promoted_at=at)
         for benchmark in benchmarks
     ]
-    keep(connection, baselines, map(columns_of, promoted), replacing=True)
+    keep(connection, baselines, [columns_of(one) for one in promoted], replacing=True)
 
 
 def promoted(connection: Connection, *, model: str | None = None) -> list[Promoted]:

@@ -12,7 +12,6 @@ from sqlalchemy import (
     and_,
     bindparam,
     case,
-    delete,
     false,
     func,
     literal,
@@ -24,12 +23,10 @@ from sqlalchemy import (
 
 from pytest_xling.keys import canonical_json
 from pytest_xling.records import Score
-from pytest_xling.store.cases import add_sets, put_answer_keys
 from pytest_xling.store.dialects import number_at, text_at
 from pytest_xling.store.rows import keep
 from pytest_xling.store.runs import add_described
-from pytest_xling.store.schema import cases, outputs, run_steps, steps
-from pytest_xling.store.schema import sets as sets_table
+from pytest_xling.store.schema import cases, outputs, run_steps, sets, steps
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -37,7 +34,6 @@ if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, CompoundSelect, Connection, Select
 
     from pytest_xling.keys import JsonValue
-    from pytest_xling.store.cases import SetRow
 
 Direction: TypeAlias = Literal["lowest", "highest"]
 Place: TypeAlias = tuple[str, str, str]
@@ -107,49 +103,14 @@ def add_run_steps(
         steps_of: numbers of steps by benchmark.
         described: of metrics that are not built in, what judging and showing their scores needs.
     """
-    rows = (
+    rows = [
         {"run_id": run_id, "benchmark": benchmark, "step": step}
         for benchmark, numbers in steps_of.items()
         for step in numbers
-    )
+    ]
     keep(connection, run_steps, rows)
     if described:
         add_described(connection, run_id, described)
-
-
-def rescored(
-    connection: Connection,
-    run_id: str,
-    steps_of: Mapping[str, Sequence[int]],
-    *,
-    answer_keys: Mapping[tuple[str, str], bytes],
-    sets: Sequence[SetRow],
-    described: Mapping[str, Mapping[str, Any]],
-) -> None:
-    """Say that a run was scored anew by metrics, in place of others of the same names.
-
-    Args:
-        connection: in a transaction that writes.
-        run_id: the run.
-        steps_of: numbers of steps by benchmark.
-        answer_keys: what scores are kept under, by benchmark and case; where one is another than
-            before, the metrics are all that the run has.
-        sets: the answers scored together.
-        described: as for :func:`add_run_steps`.
-    """
-    put_answer_keys(connection, run_id, answer_keys)
-    for benchmark, numbers in steps_of.items():
-        names = select(steps.c.name).where(steps.c.id.in_(numbers))
-        before = select(steps.c.id).where(steps.c.kind == "score", steps.c.name.in_(names))
-        connection.execute(
-            delete(run_steps).where(
-                run_steps.c.run_id == run_id,
-                run_steps.c.benchmark == benchmark,
-                run_steps.c.step.in_(before),
-            )
-        )
-    add_run_steps(connection, run_id, steps_of, described)
-    add_sets(connection, run_id, sets)
 
 
 def metric_steps(
@@ -200,16 +161,16 @@ def scored_inputs(
     """
     of_run = true() if where is None else where
     of_case = (
-        (sets_table.c.run_id == cases.c.run_id)
-        & (sets_table.c.benchmark == cases.c.benchmark)
-        & (sets_table.c.case_id == cases.c.case_id)
+        (sets.c.run_id == cases.c.run_id)
+        & (sets.c.benchmark == cases.c.benchmark)
+        & (sets.c.case_id == cases.c.case_id)
     )
-    together = select(*columns, sets_table.c.set_key.label("input_key")).select_from(sets_table)
+    together = select(*columns, sets.c.set_key.label("input_key")).select_from(sets)
     return union_all(
         select(*columns, cases.c.answer_key.label("input_key")).where(
             cases.c.run_id == run_id, of_run
         ),
-        together.join(cases, of_case).where(sets_table.c.run_id == run_id, of_run),
+        together.join(cases, of_case).where(sets.c.run_id == run_id, of_run),
     )
 
 
