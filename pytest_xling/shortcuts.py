@@ -9,19 +9,19 @@ from __future__ import annotations
 
 import argparse
 import copy
-import os
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_xling.config.options import SHORT, add_short_option, option, way_out
+from pytest_xling.config.options import SHORT, add_short_option, sources_of, way_out
+from pytest_xling.config.settings import OPTIONS, Settings
 from pytest_xling.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from pytest_xling.config.options import Option
+    from pytest_xling.config.option import Option
 
 SHADOWED = "xling_shadowed"
 """Attribute of the parsed options, so that workers have it too: names of options whose short flag
@@ -64,7 +64,7 @@ def pytest_configure(config: pytest.Config) -> None:
         return  # the controller has said so
     for entry in _shadowed(config):
         long = getattr(config.option, entry.dest, None)
-        if long is None and _is_given(config, option("model")):
+        if long is None and _is_given(config, Settings.model):
             raise pytest.UsageError(way_out(entry))
         # Who turns warnings into errors is not stopped by a plugin that is not used.
         with suppress(XlingShadowedOptionWarning):
@@ -74,21 +74,22 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Refuse to skip a benchmark for want of a model where ``--model`` is somebody else's."""
-    config, entry = metafunc.config, option("model")
+    config, entry = metafunc.config, Settings.model
     benchmark = {"xling_case", "xling_gate"} & set(metafunc.fixturenames)
     if benchmark and entry in _shadowed(config) and not _is_given(config, entry):
         raise pytest.Collector.CollectError(way_out(entry))
 
 
-def _shadowed(config: pytest.Config) -> list[Option]:
-    return [option(name) for name in getattr(config.option, SHADOWED, ())]
+def _shadowed(config: pytest.Config) -> list[Option[Any]]:
+    shadowed = getattr(config.option, SHADOWED, ())
+    return [entry for entry in OPTIONS if entry.name in shadowed]
 
 
-def _uses(args: list[str], entry: Option) -> bool:
+def _uses(args: list[str], entry: Option[Any]) -> bool:
     return any(arg == entry.short or arg.startswith(f"{entry.short}=") for arg in args)
 
 
-def _without(entries: list[Option], args: list[str]) -> list[str]:
+def _without(entries: list[Option[Any]], args: list[str]) -> list[str]:
     """Return *args* without the short flags of *entries* and their values."""
     short = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     for entry in entries:
@@ -99,7 +100,7 @@ def _without(entries: list[Option], args: list[str]) -> list[str]:
         return args
 
 
-def _declare(parser: pytest.Parser, entry: Option) -> bool:
+def _declare(parser: pytest.Parser, entry: Option[Any]) -> bool:
     """Declare a short option; tell whether it was free."""
     try:
         add_short_option(parser, entry)
@@ -113,5 +114,5 @@ def _declare(parser: pytest.Parser, entry: Option) -> bool:
     return True
 
 
-def _is_given(config: pytest.Config, entry: Option) -> bool:
-    return next(entry.given(vars(config.option), os.environ, config.getini), None) is not None
+def _is_given(config: pytest.Config, entry: Option[Any]) -> bool:
+    return sources_of(config).given(entry) is not None

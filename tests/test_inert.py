@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling.config.options import OPTIONS
+from pytest_xling.config.settings import OPTIONS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,8 +24,10 @@ BARE = ("-p", "no:xling", "-p", "no:xling_short")
 OURS = {
     "pytest_xling",
     "pytest_xling.config",
+    "pytest_xling.config.option",
     "pytest_xling.config.options",
     "pytest_xling.config.request",
+    "pytest_xling.config.settings",
     "pytest_xling.config.store_location",
     "pytest_xling.config.values",
     "pytest_xling.errors",

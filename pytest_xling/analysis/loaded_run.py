@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_xling.analysis.baseline_file import read_baseline_file
-from pytest_xling.config.options import option
+from pytest_xling.config.settings import Settings
 from pytest_xling.config.values import store as parse_store
 from pytest_xling.errors import ConfigError, StoreError
 from pytest_xling.store.database import Database
@@ -205,7 +205,7 @@ def load_run(
             _cases=[case for cases in file.cases.values() for case in cases],
             _verdicts=file.verdicts,
         )
-    usual = option("store")
+    usual = Settings.store
     given = os.fspath(store or os.environ.get(usual.env) or usual.default)
     try:
         location = parse_store(given)

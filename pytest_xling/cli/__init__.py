@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from pytest_xling.config.env_file import add_variables
+from pytest_xling.config.option import Sources
 from pytest_xling.config.options import add_cli_options
 from pytest_xling.errors import XlingError, did_you_mean
 from pytest_xling.files.whole import file_errors
@@ -129,7 +130,8 @@ def _run(argv: list[str]) -> int:
         parser.print_help()
         return BAD_CONFIGURATION
     cwd = Path.cwd()
-    add_variables(vars(given), os.environ, lambda _: None, rootdir=cwd, cwd=cwd)
+    sources = Sources(cli=vars(given), environ=os.environ, rootdir=cwd, cwd=cwd)
+    add_variables(sources, os.environ)
     args.xling_store = given.xling_store
     code: int = import_module(f"{__name__}.{args.command}").run(args)
     return code

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from pytest_xling.cli.opening import settled
-from pytest_xling.config.options import option
+from pytest_xling.config.settings import Settings, option
 from pytest_xling.engine.executor import LocalExecutor
 from pytest_xling.engine.models import make_models
 from pytest_xling.engine.run import Run
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
-    from pytest_xling.config.settings import Settings
     from pytest_xling.engine.executor import Executor
     from pytest_xling.engine.steps import StepFactory
     from pytest_xling.interfaces.annotator import Role
@@ -39,10 +38,10 @@ def settled_for_judge(args: argparse.Namespace) -> Settings:
         ConfigError: an option is wrong.
     """
     judge = given_option(args, "judge")
-    given = dict(vars(args)) | {option("model").dest: judge.split(",")[0] if judge else "embedded"}
+    given = dict(vars(args)) | {Settings.model.dest: judge.split(",")[0] if judge else "embedded"}
     if judge:
         price = given_option(args, "judge-price") or given_option(args, "price")
-        given[option("price").dest] = price and price.split(";")[0]
+        given[Settings.price.dest] = price and price.split(";")[0]
     return settled(given)
 
 

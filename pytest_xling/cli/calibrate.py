@@ -18,7 +18,8 @@ from pytest_xling.cli import calibrate_translation
 from pytest_xling.cli.asking import given_option, measuring, settled_for_judge
 from pytest_xling.cli.opening import settled
 from pytest_xling.cli.printing import color, print_json, print_text, width
-from pytest_xling.config.options import add_cli_options, option
+from pytest_xling.config.options import add_cli_options
+from pytest_xling.config.settings import Settings, option
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.engine.models import check_provider, make_provider, make_roles
 from pytest_xling.engine.steps import make_step_factory
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pytest_xling.analysis.labelled import LabelledSet, Task
-    from pytest_xling.config.settings import Settings
     from pytest_xling.interfaces.provider import Provider
     from pytest_xling.reports.sheet import Sheet
     from pytest_xling.store.measurements import Calibration

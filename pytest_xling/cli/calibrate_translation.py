@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,7 +18,7 @@ from pytest_xling.analysis.translation_noise import (
 from pytest_xling.cli.asking import given_option, measuring
 from pytest_xling.cli.opening import reading, settled
 from pytest_xling.cli.printing import color, print_json, print_text, width
-from pytest_xling.config.options import option
+from pytest_xling.config.settings import Settings
 from pytest_xling.config.values import count
 from pytest_xling.engine.models import (
     check_provider,
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pytest_xling.config.settings import Settings
     from pytest_xling.engine.steps import StepFactory
     from pytest_xling.interfaces.annotator import Role
     from pytest_xling.interfaces.metric import Metric
@@ -107,7 +105,7 @@ def _measured_on_file(args: argparse.Namespace) -> tuple[list[TranslationNoise],
         msg = "--benchmark means nothing to a file of answers"
         raise ConfigError(msg)
     named = given_option(args, "model") or given_option(args, "judge")
-    given[option("model").dest] = named or "embedded"
+    given[Settings.model.dest] = named or "embedded"
     settings = settled(given)
     originals = file_originals(Path(args.answers))
     factory = make_step_factory(settings)
@@ -129,18 +127,18 @@ def _measured_on_run(args: argparse.Namespace) -> tuple[list[TranslationNoise], 
         record = get_run(connection, args.answers)
         given = dict(vars(args))
         if not given_option(args, "model"):
-            given[option("model").dest] = record.model
+            given[Settings.model.dest] = record.model
         judges: Any = record.settings.get("judge")
         if judges and not given_option(args, "judge"):
             # A store has one by its name, and several as a list.
-            given[option("judge").dest] = judges if isinstance(judges, str) else ",".join(judges)
+            given[Settings.judge.dest] = judges if isinstance(judges, str) else ",".join(judges)
         settings = settled(given)
         of_the_run: dict[str, Any] = {
             key: record.settings[key]
             for name, key in OF_THE_RUN.items()
             if key in record.settings and not given_option(args, name)
         }
-        settings = replace(settings, **of_the_run)
+        settings = settings.replaced(**of_the_run)
         scored = metric_signatures(connection, record.run_id)
         if args.benchmark is not None and args.benchmark not in scored:
             msg = (

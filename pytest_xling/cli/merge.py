@@ -20,7 +20,7 @@ from sqlalchemy.exc import StatementError
 from pytest_xling.analysis.baseline_file import read_baseline_file
 from pytest_xling.cli.opening import store_location
 from pytest_xling.cli.printing import print_text
-from pytest_xling.config.options import option
+from pytest_xling.config.settings import Settings, option
 from pytest_xling.config.shaping import changed_settings
 from pytest_xling.config.store_location import ServerUrl
 from pytest_xling.config.values import run_name
@@ -122,11 +122,11 @@ def run(args: argparse.Namespace) -> int:
     print_text(f"run {name}: {len(parts)} shards, {answers:,} answers, now in {target}")
     sys.stdout.flush()
     command = [sys.executable, "-m", "pytest", f"--xling-run-name={name}", f"--xling-model={model}"]
-    own = option("shard").env
+    own = Settings.shard.env
     environment = {name: value for name, value in os.environ.items() if name != own}
     if isinstance(target, ServerUrl) and target.full != str(target):
         # Everybody on the machine may read a command, and the URL has a password.
-        environment[option("store").env] = target.full
+        environment[Settings.store.env] = target.full
     else:
         command.append(f"--xling-store={target}")
     # Ctrl-C reaches pytest as well, which then comes to an end of its own: it is waited for.
@@ -144,7 +144,7 @@ def _refuse_own(arguments: Iterable[str]) -> None:
         ConfigError: it is told to.
     """
     own = {option(name).flag for name in ("model", "store", "run-name", "shard", "fresh")}
-    own.add(str(option("model").short))
+    own.add(str(Settings.model.short))
     if (told := next((a for a in arguments if a.partition("=")[0] in own), None)) is not None:
         msg = (
             f"leave {told} out behind --pytest: all shards are judged together, as one run of the "

@@ -7,10 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_xling.config.options import option
-from pytest_xling.config.settings import resolve
-from pytest_xling.config.values import store as parse_store
-from pytest_xling.errors import ConfigError
+from pytest_xling.config.option import Sources
+from pytest_xling.config.options import refuse_unknown_variables
+from pytest_xling.config.settings import Settings, settle
 from pytest_xling.languages import find
 from pytest_xling.store.database import Database
 
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from pytest_xling.config.settings import Settings
     from pytest_xling.config.store_location import StoreLocation
 
 
@@ -31,14 +29,8 @@ def settled(given: Mapping[str, Any]) -> Settings:
     Raises:
         ConfigError: one of them is wrong.
     """
-    return resolve(
-        given,
-        os.environ,
-        lambda _: None,
-        thresholds_file=None,
-        rootdir=Path.cwd(),
-        language_code=lambda name: find(name).code,
-    )
+    refuse_unknown_variables(os.environ)
+    return settle(_sources(given, Path.cwd()))
 
 
 def store_location(args: argparse.Namespace) -> StoreLocation:
@@ -47,16 +39,17 @@ def store_location(args: argparse.Namespace) -> StoreLocation:
     Raises:
         ConfigError: what was given is neither a path nor a URL.
     """
-    store = option("store")
-    for source, text in ((store.flag, args.xling_store), (store.env, os.environ.get(store.env))):
-        if text:
-            try:
-                return parse_store(text)
-            except ValueError as error:
-                msg = f"{source}: {error}"
-                raise ConfigError(msg) from error
-    usual: Path = store.default
-    return usual
+    return _sources(vars(args), Path()).value(Settings.store)
+
+
+def _sources(given: Mapping[str, Any], cwd: Path) -> Sources:
+    return Sources(
+        cli=given,
+        environ=os.environ,
+        rootdir=cwd,
+        cwd=cwd,
+        language_code=lambda name: find(name).code,
+    )
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import asyncio
 import sys
 from collections import Counter
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -18,7 +18,8 @@ from pytest_xling.cli.asking import given_option, measuring, settled_for_judge
 from pytest_xling.cli.opening import reading, store_location
 from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.cli.progress import shown_progress
-from pytest_xling.config.options import add_cli_options, option
+from pytest_xling.config.options import add_cli_options
+from pytest_xling.config.settings import Settings, option
 from pytest_xling.engine.executor import LocalExecutor, WatchedExecutor
 from pytest_xling.engine.leases import status_now
 from pytest_xling.engine.models import check_role, make_provider, make_roles
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from pytest_xling.config.settings import Settings
     from pytest_xling.engine.executor import Executor
     from pytest_xling.engine.job import Result
     from pytest_xling.engine.steps import StepFactory
@@ -103,7 +103,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--metrics", metavar="NAME,NAME", type=_names, required=True, help="what to score with"
     )
-    executor = option("executor")
+    executor = Settings.executor
     parser.add_argument("--executor", executor.flag, **executor.attributes)
     parser.add_argument("--json", action="store_true", help="print an object instead")
     add_cli_options(parser, OPTIONS)
@@ -212,7 +212,7 @@ def _settings(args: argparse.Namespace, record: RunRecord) -> Settings:
     settings = settled_for_judge(args)
     names = [*ASKED, *(n for n, of in SCORED_BY.items() if given_option(args, of) is None)]
     kept = {name: _as_set(name, record.settings[name]) for name in names if name in record.settings}
-    return replace(settings, **kept, store=store_location(args))
+    return settings.replaced(**kept, store=store_location(args))
 
 
 def _as_set(name: str, value: Any) -> Any:  # noqa: ANN401  any setting, as JSON has it

@@ -19,7 +19,8 @@ from pytest_xling.cli.printing import (
     write_csv,
     written,
 )
-from pytest_xling.config.options import add_cli_options, option
+from pytest_xling.config.options import add_cli_options
+from pytest_xling.config.settings import option
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pytest_xling.config.options import option
+from pytest_xling.config.settings import Settings
 from pytest_xling.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, MutableMapping
+    from collections.abc import MutableMapping
     from pathlib import Path
+
+    from pytest_xling.config.option import Sources
 
 _READ = "_XLING_ENV_FILE_READ"
 """Tells processes that inherit the variables not to read the file again: it may be gone by then."""
@@ -18,31 +20,16 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _LINE = 'write NAME=VALUE, a value with spaces or "#" in quotes; nothing of it is shown'
 
 
-def add_variables(
-    cli: Mapping[str, Any],
-    environ: MutableMapping[str, str],
-    ini: Callable[[str], object],
-    *,
-    rootdir: Path,
-    cwd: Path,
-) -> None:
+def add_variables(sources: Sources, environ: MutableMapping[str, str]) -> None:
     """Add to *environ* what the file has that ``--xling-env-file`` names; what is set stays.
-
-    Args:
-        cli: parsed options by dest.
-        environ: the environment.
-        ini: from ini key to its value or None.
-        rootdir: what a relative path in an ini file is relative to.
-        cwd: what one on the command line or in the environment is relative to.
 
     Raises:
         ConfigError: there is no such file, or a line of it cannot be read; shows no value.
     """
-    entry = option("env-file")
-    given = next(entry.given(cli, environ, ini), None)
-    if given is None:
+    given = sources.given(Settings.env_file)
+    path = sources.value(Settings.env_file)
+    if given is None or path is None:
         return
-    path = (cwd if given.typed else rootdir) / str(entry.read(given))
     if environ.get(_READ) == str(path):
         return
     try:

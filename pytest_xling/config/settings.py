@@ -1,106 +1,527 @@
-"""Settle what a run is told: command line > environment > ini > thresholds.yaml > default."""
+"""The options: each is declared once, here, and a run's settings are their values.
+
+Imported when the plugin loads, so it needs nothing but the standard library.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from pathlib import Path, PurePath
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from pytest_xling.config.options import option, refuse_unknown_variables
+from pytest_xling.config import values
+from pytest_xling.config.option import Option
+from pytest_xling.config.request import request_item
+from pytest_xling.config.store_location import ServerUrl
 from pytest_xling.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
+    from pytest_xling.config.option import Place, Sources
     from pytest_xling.config.store_location import StoreLocation
-    from pytest_xling.config.thresholds import ThresholdFile
     from pytest_xling.keys import JsonValue
 
 Languages: TypeAlias = "tuple[str, ...] | Literal['all']"
-Ini: TypeAlias = "Callable[[str], object]"
 
 USUAL_THRESHOLDS = "thresholds.yaml"
 """The file of limits, in the root directory."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """Everything a run was told, settled and checked."""
+def _language_codes(names: Languages, place: Place) -> Languages:
+    if isinstance(names, str):
+        return "all"
+    try:
+        return tuple(dict.fromkeys(map(place.language_code, names)))
+    except ConfigError as error:
+        raise ValueError(error) from error
 
-    model: str
-    languages: Languages = "all"
+
+def _full(path: Path | None, place: Place) -> Path | None:
+    return None if path is None else place.base / path
+
+
+def _located(location: StoreLocation, place: Place) -> StoreLocation:
+    return place.base / location if isinstance(location, Path) else location
+
+
+def _existing(paths: Mapping[str, Path], place: Place) -> Mapping[str, Path]:
+    for name, path in paths.items():
+        if not (place.base / path).exists():
+            msg = f"no file or directory {str(place.base / path)!r} for {name!r}; check the path"
+            raise ValueError(msg)
+    return {name: place.base / path for name, path in paths.items()}
+
+
+def _limits(named: Path | None, place: Place) -> Path | None:
+    """Return the file of limits; where none is named the usual one, if it is there."""
+    path = place.base / (named or USUAL_THRESHOLDS)
+    if path.is_file():
+        return path
+    if named is not None:
+        msg = f"no file {str(path)!r}; check the path"
+        raise ValueError(msg)
+    if (other := path.with_suffix(".yml")).is_file():
+        msg = (
+            f"{other} is not read: limits are looked for in {path.name}; rename it, or say "
+            f"--xling-thresholds={other}"
+        )
+        raise ConfigError(msg)
+    return None
+
+
+def _by_hand(partial: bool, place: Place) -> bool:  # noqa: FBT001  the value of an option
+    if partial and place.source.startswith("ini "):
+        msg = (
+            "gates may be left out in work by hand, not for good; say --xling-partial on the "
+            "command line"
+        )
+        raise ValueError(msg)
+    return partial
+
+
+def _file_or_name(named: str | None, place: Place) -> str | None:
+    """Return the full path of a file that is there; what names none is a name."""
+    path = (place.base / (named or "")).expanduser()
+    return str(path) if path.is_file() else named
+
+
+def _writable(named: Path | None, place: Place) -> Path | None:
+    path = _full(named, place)
+    if path is None:
+        return None
+    if path.is_dir():
+        msg = f"{str(path)!r} is a folder; name a file in it, such as report.html"
+        raise ValueError(msg)
+    if not path.parent.is_dir():
+        msg = f"no folder {str(path.parent)!r}; make it, or name another file"
+        raise ValueError(msg)
+    return path
+
+
+class Settings:
+    """Everything a run was told, settled and checked; what it was not told has its default.
+
+    Each option is an attribute: ``settings.seed`` is its value, ``Settings.seed`` the option.
+    """
+
+    def __init__(self, **values: Any) -> None:
+        if unknown := values.keys() - _BY_FIELD:
+            msg = f"there are no settings {', '.join(sorted(unknown))}"
+            raise TypeError(msg)
+        self.__dict__.update(values)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Refuse to change what is settled."""
+        msg = f"settings are not changed, only replaced: {name}={value!r}"
+        raise AttributeError(msg)
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether all values are equal, said or not."""
+        return isinstance(other, Settings) and all(
+            getattr(self, name) == getattr(other, name) for name in _BY_FIELD
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # some values are mappings
+
+    def __repr__(self) -> str:
+        """Show what was said."""
+        return f"Settings({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
+
+    def replaced(self, **changes: Any) -> Settings:
+        """Return these settings with other values for some."""
+        return Settings(**{**vars(self), **changes})
+
+    model: Option[str] = Option(
+        parse=values.tested_model,
+        short="--model",
+        refuses_empty=True,
+        shapes=True,
+        metavar="MODEL",
+        help="Model under test: a name the OpenAI-compatible server knows, or PROVIDER:NAME such as"
+        " transcript:answers.jsonl; 'embedded' needs no server. Without it the plugin is idle.",
+    )
+    languages: Option[Languages] = Option(
+        name="langs",
+        parse=values.languages,
+        settle=_language_codes,
+        default="all",
+        short="--langs",
+        shapes=True,
+        metavar="CODES",
+        help="Languages, separated by commas (hi,zh), or 'all' for every one the data has. Default:"
+        " all; with stored answers, those there are answers in.",
+    )
     """Canonical codes in the order given, each once; or ``all`` that the data has."""
-    data: Mapping[str, Path] = field(default_factory=dict)
+    benchmarks: Option[tuple[str, ...]] = Option(
+        parse=values.benchmarks,
+        default=(),
+        metavar="NAME,NAME",
+        help="Benchmarks to run where no path is given, separated by commas: folders, or names of"
+        " those that come along (confusion, conversation, culture, health, parity,"
+        " presupposition). Default: the"
+        " folder benchmarks in the root directory.",
+    )
+    data: Option[Mapping[str, Path]] = Option(
+        parse=values.data_path,
+        settle=_existing,
+        action="append",
+        default=MappingProxyType({}),
+        metavar="NAME=PATH",
+        help="Use the data at PATH for benchmark NAME instead of what it brings along. Repeatable.",
+    )
     """Benchmark name to where its data is, for those not using what they bring along."""
-    thresholds: Path | None = None
-    store: StoreLocation = option("store").default
-    run_name: str | None = None
-    shard: str | None = None
+    env_file: Option[Path | None] = Option(
+        parse=values.path,
+        settle=_full,
+        metavar="FILE",
+        help="Read environment variables, such as API keys, from lines NAME=VALUE of this file, as"
+        " .env; what is set already stays. Default: no file is read.",
+    )
+    thresholds: Option[Path | None] = Option(
+        parse=values.path,
+        settle=_limits,
+        metavar="FILE",
+        help="Gates to judge by. Default: thresholds.yaml in the root directory, where there is"
+        " one.",
+    )
+    store: Option[StoreLocation] = Option(
+        parse=values.store,
+        settle=_located,
+        default=Path(".xling/store.sqlite"),
+        metavar="FILE_OR_URL",
+        help="Where answers, scores and runs are kept: a file, or a database that machines share,"
+        " postgresql://USER@HOST/DATABASE. Default: .xling/store.sqlite in the root directory (for"
+        " the command `xling`, in the working directory).",
+    )
+    run_name: Option[str | None] = Option(
+        parse=values.run_name,
+        metavar="NAME",
+        help="Name the run, to find it again with `xling show NAME`; one of that name that did not "
+        "end goes on. Default: made up.",
+    )
+    shard: Option[str | None] = Option(
+        parse=values.shard,
+        shapes=True,
+        metavar="K/N",
+        help="Ask only part K of N, such as 2/8: all of a question is in one of them. Gates are"
+        " judged by `xling merge`, when all parts are there.",
+    )
     """Which of how many: ``2/8``."""
-    max_age_s: float | None = None
+    fresh: Option[bool] = Option(
+        parse=values.flag,
+        default=False,
+        action="store_true",
+        help="Ask all questions anew, whatever the store has; what it has stays, for earlier runs.",
+    )
+    max_age_s: Option[float | None] = Option(
+        name="max-age",
+        parse=values.duration,
+        metavar="AGE",
+        help="Ask anew what was answered longer ago than this, such as 12h, 7d or 2w. Default: an"
+        " answer never ages.",
+    )
     """Answers that were older than this when the run began are asked anew; 0 asks all."""
-    model_version: str | None = None
-    """Which release of the model is asked; answers of others do not count."""
-    partial: bool = option("partial").default
-    """Whether gates and required languages may be left out."""
-    samples: int | None = None
-    """How often each question is asked; None leaves it to the benchmark."""
-    temperatures: tuple[float | None, ...] | None = None
+    model_version: Option[str | None] = Option(
+        parse=values.model_version,
+        shapes=True,
+        metavar="TEXT",
+        help="Which release of the model this is, where its name does not say so, such as a tag or"
+        " a date: answers of another one do not count.",
+    )
+    partial: Option[bool] = Option(
+        parse=values.flag,
+        settle=_by_hand,
+        default=False,
+        action="store_true",
+        help="Accept that gates or required languages are left out, as by -k, for work by hand:"
+        " exit 0 is then no release's.",
+    )
+    samples: Option[int | None] = Option(
+        parse=values.count(1),
+        ini="int",
+        shapes=True,
+        metavar="K",
+        help="Ask every question K times. Default: what the benchmark's prompts.yaml says, else 1.",
+    )
+    """None leaves it to the benchmark."""
+    temperatures: Option[tuple[float | None, ...] | None] = Option(
+        parse=values.temperatures,
+        shapes=True,
+        metavar="T,T",
+        help="Sampling temperatures, separated by commas, each 0 to 2; or the word 'default' to"
+        " send none, for models that refuse it. Default: what the benchmark's prompts.yaml says,"
+        " else 0.",
+    )
     """Rising, each once, 0 to 2; or only None, to leave it to the model. As a whole None leaves
     them to the benchmark."""
-    limit: int | None = None
-    seed: int = option("seed").default
-    max_connections: int | None = None
-    max_cost_usd: float | None = None
-    price: tuple[float, float] | None = None
+    limit: Option[int | None] = Option(
+        parse=values.count(1),
+        ini="int",
+        shapes=True,
+        metavar="N",
+        help="Ask only the first N questions of each language, taking turns between the sets of a"
+        " benchmark; parallel questions stay parallel.",
+    )
+    seed: Option[int] = Option(
+        parse=values.count(0),
+        default=0,
+        ini="int",
+        shapes=True,
+        metavar="N",
+        help="Seed of everything random, sent to the model too (default 0). With another one all is"
+        " asked anew.",
+    )
+    max_connections: Option[int | None] = Option(
+        parse=values.count(1),
+        ini="int",
+        metavar="N",
+        help="Requests in flight at once, at most. Default: what the provider can use.",
+    )
+    max_cost_usd: Option[float | None] = Option(
+        name="max-cost",
+        parse=values.number(minimum=0),
+        ini="float",
+        metavar="USD",
+        help="Stop asking once the run has cost this many US dollars; needs --xling-price.",
+    )
+    price: Option[tuple[float, float] | None] = Option(
+        parse=values.price,
+        metavar="IN,OUT",
+        help="The model's price in US dollars per million prompt and completion tokens, as 2.5,10.",
+    )
     """US dollars per million prompt and completion tokens."""
-    max_tokens: int = option("max-tokens").default
-    request: Mapping[str, JsonValue] = field(default_factory=dict)
+    max_tokens: Option[int] = Option(
+        parse=values.count(1),
+        default=2048,
+        ini="int",
+        shapes=True,
+        metavar="N",
+        help="Longest answer, in tokens (default 2048); a benchmark that asks for a word has a"
+        " lower limit of its own.",
+    )
+    request: Option[Mapping[str, JsonValue]] = Option(
+        parse=request_item,
+        action="append",
+        separator="\n",
+        default=MappingProxyType({}),
+        shapes=True,
+        metavar="NAME=VALUE",
+        help="Add a parameter to each request, by the server's own name: top_p=0.9, or with dots"
+        " and JSON reasoning.effort=low, tools=[...]. Counts before prompts.yaml's `request:`."
+        " Repeatable; in the variable a line each.",
+    )
     """Dotted name to what is added to each request."""
-    timeout_s: float = option("timeout").default
-    patience_s: float = option("patience").default
-    """How long a model may answer nothing before nothing more is asked of it."""
-    batch_wait_s: float = option("batch-wait").default
-    """How long answers are waited for that come in batches."""
-    estimate: bool = option("estimate").default
-    device: str = option("device").default
-    executor: str = option("executor").default
-    """``local``, ``ray``, or ``ray:`` and an address."""
-    actors: int | None = None
-    """Processes of Ray's; None: as many as it has GPUs, or cores."""
-    judge: tuple[str, ...] = ()
+    timeout_s: Option[float] = Option(
+        name="timeout",
+        parse=values.number(above=0),
+        default=120.0,
+        ini="float",
+        metavar="SECONDS",
+        help="Give up waiting for one answer after this long (default 120).",
+    )
+    patience_s: Option[float] = Option(
+        name="patience",
+        parse=values.number(above=0),
+        default=120.0,
+        ini="float",
+        metavar="SECONDS",
+        help="Stop a run whose model, judge or translator answers nothing for this long, whatever"
+        " it says instead: 429, 5xx, no connection (default 120).",
+    )
+    batch_wait_s: Option[float] = Option(
+        name="batch-wait",
+        parse=values.number(minimum=0),
+        default=86400.0,
+        ini="float",
+        metavar="SECONDS",
+        help="Wait so long for answers that come in batches (of a model named batch:NAME), then"
+        " exit 3; a later run takes them in. 0: hand in and leave. Default: 86400, a day.",
+    )
+    estimate: Option[bool] = Option(
+        parse=values.flag,
+        default=False,
+        action="store_true",
+        help="Ask nothing: show how many requests and tokens the run would take and what they"
+        " would cost, per language.",
+    )
+    judge: Option[tuple[str, ...]] = Option(
+        parse=values.models,
+        default=(),
+        shapes=True,
+        metavar="MODEL",
+        help="Model that compares answers with the reference, and with --xling-stance=llm with the"
+        " claim, with --xling-empathy=llm with the post; named as for --xling-model. Several, with"
+        " commas between them, vote. Default: the model under test judges itself.",
+    )
     """Several vote; none: the model under test judges."""
-    judge_price: tuple[tuple[float, float], ...] = ()
+    judge_price: Option[tuple[tuple[float, float], ...]] = Option(
+        parse=values.prices,
+        default=(),
+        metavar="IN,OUT",
+        help="The judge's price, as --xling-price; of several judges each, as 2.5,10;0.15,0.6.",
+    )
     """Of each judge."""
-    judge_repeats: int = option("judge-repeats").default
-    anchors: int = option("anchors").default
-    """How many labelled answers a language a judge is asked about again."""
-    translator: str | None = None
-    translator_price: tuple[float, float] | None = None
-    search: str | None = None
-    search_price: float | None = None
+    judge_repeats: Option[int] = Option(
+        parse=values.count(minimum=1),
+        default=1,
+        ini="int",
+        shapes=True,
+        metavar="R",
+        help="Ask each judge R times, and go by the majority (default 1).",
+    )
+    anchors: Option[int] = Option(
+        parse=values.count(minimum=0),
+        default=30,
+        ini="int",
+        metavar="N",
+        help="Of how many labelled answers a language a judge that is paid is asked again before"
+        " its labels decide a gate that demands min_judge_f1 (default 30; 0: of none).",
+    )
+    translator: Option[str | None] = Option(
+        parse=values.model,
+        shapes=True,
+        metavar="MODEL",
+        help="Model that translates answers into English, named as for --xling-model; a"
+        " sequence-to-sequence model as hf:NAME. Needed with --xling-text-in=english.",
+    )
+    translator_price: Option[tuple[float, float] | None] = Option(
+        parse=values.price,
+        metavar="IN,OUT",
+        help="The translator's price, as --xling-price.",
+    )
+    search: Option[str | None] = Option(
+        parse=values.model,
+        shapes=True,
+        metavar="NAME",
+        help="What finds evidence for claims: bm25 (articles that come along), bm25:FILE or"
+        " bm25:DIR (your own), serper or serper:URL (Google, or what speaks like it). Tests of"
+        " factuality are skipped where it is not given.",
+    )
+    search_price: Option[float | None] = Option(
+        parse=values.number(minimum=0),
+        metavar="PRICE",
+        help="The price of a thousand searches in US dollars.",
+    )
     """US dollars per thousand searches."""
-    text_in: str = option("text-in").default
-    """``english`` or ``native``."""
-    encoder: str = option("encoder").default
-    stance: str = option("stance").default
-    """``head``, ``llm`` or ``nli:`` and a model."""
-    empathy: str = option("empathy").default
-    """``head``, ``llm`` or ``head:`` and a folder."""
-    support: str = option("support").default
-    """``llm`` or ``nli:`` and a model."""
-    parameters: Mapping[str, str | float | bool | None] = field(default_factory=dict)
+    text_in: Option[str] = Option(
+        parse=values.text_in,
+        default="native",
+        shapes=True,
+        metavar="HOW",
+        help="What metrics of texts read: the answers as they are (native, default), or translated"
+        " (english).",
+    )
+    encoder: Option[str] = Option(
+        parse=values.model,
+        default="embedded",
+        shapes=True,
+        metavar="NAME",
+        help="Encoder of metrics that compare meanings: embedded (default), or the name or"
+        " directory of a sentence-transformers or transformers model.",
+    )
+    stance: Option[str] = Option(
+        parse=values.stance,
+        default="reader",
+        shapes=True,
+        metavar="HOW",
+        help="What finds whether an answer agrees with a claim: reader (the classifier that comes"
+        " along, default), reader:DIR (one that `xling train stance` made), llm (the judge), or"
+        " nli:NAME, the name or directory of a transformers model of natural language inference.",
+    )
+    empathy: Option[str] = Option(
+        parse=values.empathy,
+        default="head",
+        shapes=True,
+        metavar="HOW",
+        help="What finds how an answer expresses empathy: head (the classifier that comes along,"
+        " default), head:DIR (one that `xling train empathy` made), or llm (the judge).",
+    )
+    support: Option[str] = Option(
+        parse=values.model,
+        default="llm",
+        shapes=True,
+        metavar="HOW",
+        help="What finds whether a text supports a claim: llm (the judge, default), or nli:NAME,"
+        " the name or directory of a transformers model of natural language inference.",
+    )
+    parameters: Option[Mapping[str, str | float | bool | None]] = Option(
+        name="param",
+        parse=values.parameter,
+        action="append",
+        default=MappingProxyType({}),
+        shapes=True,
+        metavar="NAME.FIELD=VALUE",
+        help="Set a parameter of a metric or annotator, such as bertscore.idf=true. Repeatable.",
+    )
     """``metric.field`` to its value."""
-    stop_early: str | None = None
+    device: Option[str] = Option(
+        parse=values.device,
+        default="auto",
+        metavar="DEVICE",
+        help="Where local models run: auto (default), cpu, mps, cuda or cuda:N.",
+    )
+    executor: Option[str] = Option(
+        parse=values.executor,
+        default="local",
+        metavar="WHERE",
+        help="Where metrics run, the models they rest on, and hf: models: local (default), ray"
+        " (processes of Ray's on this machine), or ray:ADDRESS (HOST:PORT of a Ray cluster, or"
+        " auto).",
+    )
+    """``local``, ``ray``, or ``ray:`` and an address."""
+    actors: Option[int | None] = Option(
+        parse=values.count(1),
+        ini="int",
+        metavar="N",
+        help="With --xling-executor=ray, how many processes run metrics, and copies of each hf:"
+        " model. Default: one for each GPU of the cluster, else for each core.",
+    )
+    """None: as many as Ray has GPUs, or cores."""
+    stop_early: Option[str | None] = Option(
+        parse=values.stop_early,
+        bare="pocock",
+        shapes=True,
+        metavar="HOW",
+        help="Ask in random order, look at the gates now and then, and ask no more once one has"
+        " failed: pocock (also the flag alone; stops soonest) or obrien-fleming (costs the last"
+        " look least), with the number of looks as in pocock:10 (default 10).",
+    )
     """How alpha is spent, and over how many looks: ``pocock:10``."""
-    baseline: str | None = None
-    """What the run is compared with: a file's path where there is one, else a name."""
-    report: Path | None = None
-    """Where to write the report; its folder exists."""
-    github: str = option("github").default
-    update_thresholds: str = option("update-thresholds").default
-    """``on``, ``off`` or ``force``."""
-    """``auto``, ``on`` or ``off``."""
+    baseline: Option[str | None] = Option(
+        parse=values.baseline,
+        settle=_file_or_name,
+        short="--baseline",
+        metavar="RUN|FILE|MODEL",
+        help="Compare with another run, question by question: a run of the store, a file written by"
+        " `xling export`, or the run that was promoted for a model. Judged by max_drop in"
+        " thresholds.yaml.",
+    )
+    """A file's path where there is one, else a name."""
+    report: Option[Path | None] = Option(
+        parse=values.path,
+        settle=_writable,
+        metavar="FILE",
+        help="Write a report of the run there, one HTML file that needs no network; what is there"
+        " is replaced.",
+    )
+    """Its folder exists."""
+    github: Option[str] = Option(
+        parse=values.github,
+        default="auto",
+        bare="on",
+        metavar="WHEN",
+        help="Write a summary of the step and annotations for GitHub Actions: auto (default: where"
+        " GITHUB_STEP_SUMMARY is set), on or off.",
+    )
+    update_thresholds: Option[str] = Option(
+        parse=values.update_thresholds,
+        default="off",
+        bare="on",
+        metavar="WHEN",
+        help="After a complete run, write into the thresholds file the limits that `xling tune`"
+        " would propose from it; refused in CI unless the value is force.",
+    )
 
     def answers_since(self, began: float) -> float:
         """Return since when an answer counts in a run that began at *began*, in seconds."""
@@ -108,53 +529,27 @@ class Settings:
 
     def as_json(self) -> dict[str, JsonValue]:
         """Return the settings as plain JSON values, for a run's record."""
-        return {
-            "model": self.model,
-            "languages": self.languages,
-            "data": {name: str(path) for name, path in self.data.items()},
-            "thresholds": None if self.thresholds is None else str(self.thresholds),
-            "store": str(self.store),
-            "run_name": self.run_name,
-            "shard": self.shard,
-            "max_age_s": self.max_age_s,
-            "model_version": self.model_version,
-            "partial": self.partial,
-            "samples": self.samples,
-            "temperatures": self.temperatures,
-            "limit": self.limit,
-            "seed": self.seed,
-            "max_connections": self.max_connections,
-            "max_cost_usd": self.max_cost_usd,
-            "price": self.price,
-            "max_tokens": self.max_tokens,
-            "request": dict(self.request),
-            "timeout_s": self.timeout_s,
-            "patience_s": self.patience_s,
-            "batch_wait_s": self.batch_wait_s,
-            "estimate": self.estimate,
-            "device": self.device,
-            "executor": self.executor,
-            "actors": self.actors,
-            "judge": _alone(self.judge),
-            "judge_price": _alone(self.judge_price),
-            "judge_repeats": self.judge_repeats,
-            "anchors": self.anchors,
-            "translator": self.translator,
-            "translator_price": self.translator_price,
-            "search": self.search,
-            "search_price": self.search_price,
-            "text_in": self.text_in,
-            "encoder": self.encoder,
-            "stance": self.stance,
-            "empathy": self.empathy,
-            "support": self.support,
-            "parameters": dict(self.parameters),
-            "stop_early": self.stop_early,
-            "baseline": self.baseline,
-            "report": None if self.report is None else str(self.report),
-            "github": self.github,
-            "update_thresholds": self.update_thresholds,
-        }
+        kept = {name: _plain(getattr(self, name)) for name in _BY_FIELD}
+        return kept | {"judge": _alone(self.judge), "judge_price": _alone(self.judge_price)}
+
+
+OPTIONS: Final = tuple(entry for entry in vars(Settings).values() if isinstance(entry, Option))
+"""In the order in which they are shown."""
+_BY_FIELD: Final = {entry.field: entry for entry in OPTIONS}
+_BY_NAME: Final = {entry.name: entry for entry in OPTIONS}
+
+
+def option(name: str) -> Option[Any]:
+    """Return the option called *name*, such as ``run-name``."""
+    return _BY_NAME[name]
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401  of any option
+    if isinstance(value, PurePath | ServerUrl):
+        return str(value)
+    if isinstance(value, dict | MappingProxyType):
+        return {name: _plain(part) for name, part in value.items()}
+    return value
 
 
 def _alone(values: tuple[Any, ...]) -> Any:  # noqa: ANN401  plain JSON values
@@ -162,274 +557,32 @@ def _alone(values: tuple[Any, ...]) -> Any:  # noqa: ANN401  plain JSON values
     return values[0] if len(values) == 1 else values or None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Parsed:
-    """A parsed value and where it was given."""
-
-    value: Any
-    source: str
-    base: Path
-    """What a relative path in it is relative to."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Sources:
-    """The places an option may be given in, most important first."""
-
-    cli: Mapping[str, Any]
-    environ: Mapping[str, str]
-    ini: Ini
-    thresholds_file: ThresholdFile | None
-    rootdir: Path
-    cwd: Path
-
-    def find(self, name: str) -> _Parsed:
-        """Return the value of the first place that gives one, else the default.
-
-        Raises:
-            ConfigError: it cannot be parsed; names the place.
-        """
-        entry = option(name)
-        for given in entry.given(self.cli, self.environ, self.ini):
-            base = self.cwd if given.typed else self.rootdir
-            return _Parsed(value=entry.read(given), source=given.source, base=base)
-        run = {} if self.thresholds_file is None else self.thresholds_file.run
-        if entry.key in run:
-            setting = run[entry.key]
-            return _Parsed(value=setting.value, source=setting.origin, base=self.rootdir)
-        return _Parsed(value=entry.default, source="default", base=self.rootdir)
-
-
-def locate_thresholds(
-    cli: Mapping[str, Any],
-    environ: Mapping[str, str],
-    ini: Ini,
-    *,
-    rootdir: Path,
-    cwd: Path | None = None,
-) -> Path | None:
-    """Return the thresholds file to use; None where none is named and none lies in rootdir.
-
-    Raises:
-        ConfigError: a file is named that does not exist.
-    """
-    option = _Sources(
-        cli=cli,
-        environ=environ,
-        ini=ini,
-        thresholds_file=None,
-        rootdir=rootdir,
-        cwd=cwd or Path.cwd(),
-    ).find("thresholds")
-    if option.value is None:
-        usual = rootdir / USUAL_THRESHOLDS
-        if not usual.is_file() and (other := usual.with_suffix(".yml")).is_file():
-            msg = (
-                f"{other} is not read: limits are looked for in {usual.name}; rename it, or say "
-                f"--xling-thresholds={other}"
-            )
-            raise ConfigError(msg)
-        return usual if usual.is_file() else None
-    path: Path = option.base / option.value
-    if not path.is_file():
-        msg = f"{option.source}: no file {str(path)!r}; check the path"
-        raise ConfigError(msg)
-    return path
-
-
-def resolve(
-    cli: Mapping[str, Any],
-    environ: Mapping[str, str],
-    ini: Ini,
-    *,
-    thresholds_file: ThresholdFile | None,
-    rootdir: Path,
-    language_code: Callable[[str], str],
-    cwd: Path | None = None,
-) -> Settings:
-    """Settle all settings.
-
-    Args:
-        cli: parsed options by dest (``vars(config.option)``); None means not given.
-        environ: the environment; only XLING_* is looked at.
-        ini: from ini key to its value or None (``config.getini``).
-        thresholds_file: the file at `locate_thresholds`, already read.
-        rootdir: what relative paths in ini files and defaults are relative to.
-        language_code: from a code or alias to the code; raises ConfigError.
-        cwd: what relative paths on the command line and in the environment are relative to.
+def settle(sources: Sources) -> Settings:
+    """Return the settings of a run.
 
     Raises:
         ConfigError: names the place of the mistake and the fix.
     """
-    refuse_unknown_variables(environ)
-    sources = _Sources(
-        cli=cli,
-        environ=environ,
-        ini=ini,
-        thresholds_file=thresholds_file,
-        rootdir=rootdir,
-        cwd=cwd or Path.cwd(),
-    )
-    find = sources.find
-    model = find("model").value
-    if model is None:
+    if sources.given(Settings.model) is None:
         msg = "no model is given; say --xling-model=MODEL (or --model, or XLING_MODEL)"
         raise ConfigError(msg)
-    _refuse_beside_shard(find)
-    return Settings(
-        model=model,
-        languages=_languages(find("langs"), language_code),
-        data=_existing(find("data")),
-        thresholds=locate_thresholds(cli, environ, ini, rootdir=rootdir, cwd=cwd),
-        store=_located(find("store")),
-        run_name=find("run-name").value,
-        shard=find("shard").value,
-        max_age_s=_max_age(find("fresh"), find("max-age")),
-        model_version=find("model-version").value,
-        partial=_by_hand(find("partial")),
-        samples=find("samples").value,
-        temperatures=find("temperatures").value,
-        limit=find("limit").value,
-        seed=find("seed").value,
-        max_connections=find("max-connections").value,
-        max_cost_usd=find("max-cost").value,
-        price=find("price").value,
-        max_tokens=find("max-tokens").value,
-        timeout_s=find("timeout").value,
-        patience_s=find("patience").value,
-        batch_wait_s=find("batch-wait").value,
-        estimate=find("estimate").value,
-        device=find("device").value,
-        executor=find("executor").value,
-        actors=find("actors").value,
-        judge=find("judge").value or (),
-        judge_price=_of_each(find("judge-price"), find("judge").value or ()),
-        judge_repeats=find("judge-repeats").value,
-        anchors=find("anchors").value,
-        translator=find("translator").value,
-        translator_price=find("translator-price").value,
-        search=find("search").value,
-        search_price=find("search-price").value,
-        text_in=find("text-in").value,
-        encoder=find("encoder").value,
-        stance=find("stance").value,
-        empathy=find("empathy").value,
-        support=find("support").value,
-        parameters=find("param").value or {},
-        request=find("request").value or {},
-        stop_early=find("stop-early").value,
-        baseline=_file_or_name(find("baseline")),
-        report=_writable(find("report")),
-        github=find("github").value,
-        update_thresholds=find("update-thresholds").value,
-    )
-
-
-def _refuse_beside_shard(find: Callable[[str], _Parsed]) -> None:
-    """Refuse what needs the gates of a run, in a shard of it.
-
-    Raises:
-        ConfigError: such an option is given beside ``--xling-shard``.
-    """
-    shard = find("shard")
-    for name in ("stop-early", "update-thresholds"):
-        other = find(name)
-        if shard.value is None or other.value == option(name).default:
-            continue
-        msg = (
-            f"{shard.source}: a shard judges no gate, and {option(name).flag} ({other.source}) goes"
-            " by gates; leave it out, or run without shards"
-        )
-        raise ConfigError(msg)
-
-
-def _max_age(fresh: _Parsed, age: _Parsed) -> float | None:
-    """Return how old an answer may be in seconds, which is 0 where all are asked anew."""
-    return 0.0 if fresh.value else age.value
-
-
-def _by_hand(partial: _Parsed) -> bool:
-    """Return whether gates may be left out.
-
-    Raises:
-        ConfigError: a file says so, for good.
-    """
-    if partial.value and partial.source not in {option("partial").flag, option("partial").env}:
-        msg = (
-            f"{partial.source}: gates may be left out in work by hand, not for good; say "
-            f"{option('partial').flag} on the command line"
-        )
-        raise ConfigError(msg)
-    return bool(partial.value)
-
-
-def _languages(option: _Parsed, language_code: Callable[[str], str]) -> Languages:
-    if option.value == ("all",):
-        return "all"
-    codes: dict[str, None] = {}
-    for name in option.value:
-        try:
-            codes[language_code(name)] = None
-        except ConfigError as error:
-            msg = f"{option.source}: {error}"
-            raise ConfigError(msg) from error
-    return tuple(codes)
-
-
-def _located(option: _Parsed) -> StoreLocation:
-    """Return where the store is; a relative path's place depends on who gave it."""
-    location: StoreLocation = option.value
-    return option.base / location if isinstance(location, Path) else location
-
-
-def _existing(option: _Parsed) -> dict[str, Path]:
-    paths = {name: option.base / path for name, path in (option.value or {}).items()}
-    for name, path in paths.items():
-        if not path.exists():
+    settings = Settings(**{entry.field: sources.value(entry) for entry in OPTIONS})
+    shard = sources.given(Settings.shard)
+    for entry in (Settings.stop_early, Settings.update_thresholds):
+        other = sources.given(entry)
+        if shard and other and getattr(settings, entry.field) != entry.default:
             msg = (
-                f"{option.source}: no file or directory {str(path)!r} for {name!r}; check the path"
+                f"{shard.source}: a shard judges no gate, and {entry.flag} ({other.source}) goes"
+                " by gates; leave it out, or run without shards"
             )
             raise ConfigError(msg)
-    return paths
-
-
-def _of_each(option: _Parsed, judges: tuple[str, ...]) -> tuple[tuple[float, float], ...]:
-    """Return a price for each judge, or none at all.
-
-    Raises:
-        ConfigError: there are more or fewer prices than judges.
-    """
-    prices: tuple[tuple[float, float], ...] = option.value or ()
+    prices, judges = settings.judge_price, settings.judge
     if prices and len(prices) != max(1, len(judges)):
+        given = sources.given(Settings.judge_price)
         msg = (
-            f"{option.source}: prices: {len(prices)}, judges: {len(judges)} ({', '.join(judges)});"
-            " give one for each, with ';' between them, such as 2.5,10;0.15,0.6"
+            f"{given and given.source}: prices: {len(prices)}, judges: {len(judges)}"
+            f" ({', '.join(judges)}); give one for each, with ';' between them, such as"
+            " 2.5,10;0.15,0.6"
         )
         raise ConfigError(msg)
-    return prices
-
-
-def _file_or_name(option: _Parsed) -> str | None:
-    """Return the full path of a file that is there; what names none is a name."""
-    if option.value is None:
-        return None
-    path: Path = (option.base / option.value).expanduser()
-    return str(path) if path.is_file() else str(option.value)
-
-
-def _writable(option: _Parsed) -> Path | None:
-    """Return the file to write, if one is named.
-
-    Raises:
-        ConfigError: its folder is missing, or it is a folder itself.
-    """
-    if option.value is None:
-        return None
-    path: Path = option.base / option.value
-    if path.is_dir():
-        msg = f"{option.source}: {str(path)!r} is a folder; name a file in it, such as report.html"
-        raise ConfigError(msg)
-    if not path.parent.is_dir():
-        msg = f"{option.source}: no folder {str(path.parent)!r}; make it, or name another file"
-        raise ConfigError(msg)
-    return path
+    return settings.replaced(max_age_s=0.0) if settings.fresh else settings

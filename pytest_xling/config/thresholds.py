@@ -8,7 +8,7 @@ level of presupposition takes from these how to judge, and its bounds from what 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from pytest_xling.config.limits import (
     POLICY,
@@ -22,25 +22,16 @@ from pytest_xling.config.limits import (
     refuse_contradictions,
     unknown,
 )
-from pytest_xling.config.options import OPTIONS
-from pytest_xling.config.yaml import YamlFile, YamlValue, read_yaml
-from pytest_xling.errors import ConfigError
+from pytest_xling.config.settings import OPTIONS
+from pytest_xling.config.yaml import YamlFile, read_yaml
 from pytest_xling.records import ALL_LANGUAGES, Threshold
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
-    from pytest_xling.config.options import Option
+    from pytest_xling.errors import ConfigError
     from pytest_xling.interfaces.metric import Metric
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunSetting:
-    """One line of the ``run:`` block, parsed."""
-
-    value: Any
-    origin: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +39,6 @@ class ThresholdFile:
     """A thresholds file, read and checked."""
 
     file: YamlFile
-    run: Mapping[str, RunSetting] = field(default_factory=dict)
-    """The ``run:`` block, by option key."""
     benchmarks: Mapping[str, Mapping[str, MetricLimits]] = field(default_factory=dict)
 
     required: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -187,10 +176,11 @@ def read(
         ConfigError: names the file, the line and the fix.
     """
     file = read_yaml(path)
+    if "run" in file.data:
+        raise _run_moved(file)
     for key in file.data:
         if key not in _KEYS:
             raise unknown(file, (key,), "key", _KEYS)
-    run = _run(file, language_code) if "run" in file.data else {}
     defaults = Limits()
     if "defaults" in file.data:
         defaults = read_limits(file, ("defaults",), metric=None)
@@ -215,49 +205,22 @@ def read(
                 required[name] = reader.required(place)
             if WEIGHTS in expect_mapping(file, place):
                 weights[name] = reader.weights(place)
-    return ThresholdFile(file=file, run=run, benchmarks=limits, required=required, weights=weights)
+    return ThresholdFile(file=file, benchmarks=limits, required=required, weights=weights)
 
 
-_KEYS = ("benchmarks", "defaults", REQUIRED, "run", WEIGHTS)
+_KEYS = ("benchmarks", "defaults", REQUIRED, WEIGHTS)
 
 
-def _run(file: YamlFile, language_code: Callable[[str], str]) -> dict[str, RunSetting]:
-    options = {entry.key: entry for entry in OPTIONS if entry.in_file}
-    settings = {}
-    for key, value in expect_mapping(file, ("run",)).items():
-        place = ("run", key)
-        if key not in options:
-            elsewhere = next((entry for entry in OPTIONS if entry.key == key), None)
-            if elsewhere is None:
-                raise unknown(file, place, "key", options)
-            what = f"cannot be set in this file; use {elsewhere.flag} or {elsewhere.env}"
-            raise file.error(*place, what=what)
-        parsed = _run_value(file, options[key], value, language_code)
-        origin = f"{file.name}:{file.line(*place)}"
-        settings[key] = RunSetting(value=parsed, origin=origin)
-    return settings
-
-
-def _run_value(
-    file: YamlFile, entry: Option, value: YamlValue, language_code: Callable[[str], str]
-) -> Any:  # noqa: ANN401  what the option's parser gives
-    place = ("run", entry.key)
-    parts = value if isinstance(value, list) and entry.ini == "string" else [value]
-    wanted, called = _WANTED[entry.ini] if entry.key != "langs" else (str, "text or a list of it")
-    if not all(isinstance(part, wanted) and not isinstance(part, bool) for part in parts):
-        raise file.error(*place, what=f"expected {called}, not {value!r}")
-    try:
-        parsed = entry.parse(",".join(str(part) for part in parts))
-        if entry.key == "langs" and parsed != ("all",):
-            for name in cast("tuple[str, ...]", parsed):
-                language_code(name)
-    except (ConfigError, ValueError) as error:
-        raise file.error(*place, what=str(error)) from error
-    return parsed
-
-
-_WANTED: Mapping[str, tuple[type | tuple[type, ...], str]] = {
-    "int": (int, "a whole number"),
-    "float": ((int, float), "a number"),
-    "string": ((int, float, str), "a number or a list of numbers"),
-}
+def _run_moved(file: YamlFile) -> ConfigError:
+    """Return the error for a block of options, which this file had once: where each goes."""
+    run, known = file.get("run"), {entry.name.replace("-", "_"): entry for entry in OPTIONS}
+    lines, odd = [], []
+    for key, value in run.items() if isinstance(run, dict) else ():
+        text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
+        lines += [f"{known[key].dest} = {text}"] if key in known else []
+        odd += [] if key in known else [f"there is no {key}"]
+    what = (
+        "options are not given in this file; write them below [pytest] in pytest's ini file"
+        f"{': ' if lines else ''}{'; '.join(lines)}"
+    )
+    return file.error("run", what=what + (f" ({', '.join(odd)})" if odd else ""))

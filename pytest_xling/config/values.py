@@ -6,7 +6,7 @@ import json
 import math
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from pytest_xling.config.store_location import ServerUrl
 
@@ -92,8 +92,8 @@ def temperatures(text: str) -> tuple[float | None, ...]:
     return tuple(sorted(values))
 
 
-def languages(text: str) -> tuple[str, ...]:
-    """Parse comma-separated language names as written; ``("all",)`` stands for every one."""
+def languages(text: str) -> tuple[str, ...] | Literal["all"]:
+    """Parse comma-separated language names as written; ``all`` stands for every one."""
     names = tuple(dict.fromkeys(_parts(text)))
     if not names:
         msg = "no language is given; write such as hi,zh or all"
@@ -102,7 +102,7 @@ def languages(text: str) -> tuple[str, ...]:
         if len(names) > 1:
             msg = "'all' already means every language; remove the others"
             raise ValueError(msg)
-        return ("all",)
+        return "all"
     return names
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pytest_xling.config.options import option
 from pytest_xling.config.request import nested
+from pytest_xling.config.settings import Settings
 from pytest_xling.engine.job import Job
 from pytest_xling.errors import ConfigError, DataError
 from pytest_xling.keys import content_key
@@ -20,7 +20,6 @@ from pytest_xling.registry import load
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
 
-    from pytest_xling.config.settings import Settings
     from pytest_xling.interfaces.metric import Metric
     from pytest_xling.interfaces.provider import Provider
     from pytest_xling.keys import JsonValue
@@ -246,7 +245,7 @@ def make_request(
     if condition.temperature is not None:
         params["temperature"] = condition.temperature
     # Only where something is random, or a seed is asked for: some servers refuse one.
-    if condition.temperature or condition.repeat or settings.seed != option("seed").default:
+    if condition.temperature or condition.repeat or settings.seed != Settings.seed.default:
         params["seed"] = _seed(case, settings.seed)
     if stop := benchmark.prompts.stop(sample, provider.style):
         params["stop"] = list(stop)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_xling.config.options import add_pytest_options, option
+from pytest_xling.config.options import add_pytest_options, sources_of
+from pytest_xling.config.settings import Settings
 from pytest_xling.errors import ConfigError
 from pytest_xling.plugin.command_line import models_named, refuse_forgotten_model
 
 if TYPE_CHECKING:
-    from pytest_xling.config.options import Given
+    from pytest_xling.config.option import Given, Option
     from pytest_xling.plugin.cases import CaseCheck
     from pytest_xling.plugin.gates import GateCheck
 
@@ -41,20 +43,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     """Read ``--xling-env-file``, before any conftest.py looks for what is in it."""
-    told = early_config.known_args_namespace
+    options = early_config.known_args_namespace
+    sources = replace(sources_of(early_config), cli=vars(options))
     try:
-        given = option("env-file").given(vars(told), os.environ, early_config.getini)
-        if told.help or next(given, None) is None:
+        if options.help or sources.given(Settings.env_file) is None:
             return
         from pytest_xling.config.env_file import add_variables  # noqa: PLC0415  seldom needed
 
-        add_variables(
-            vars(told),
-            os.environ,
-            early_config.getini,
-            rootdir=early_config.rootpath,
-            cwd=early_config.invocation_params.dir,
-        )
+        add_variables(sources, os.environ)
     except ConfigError as error:
         raise pytest.UsageError(str(error)) from error
 
@@ -112,20 +108,19 @@ def _refuse_mistyped(config: pytest.Config) -> None:
 
 def _model_is_named(config: pytest.Config) -> bool:
     """Tell whether a model is named, if only by an unset variable: that is a mistake, told."""
-    return _given(config, "model") is not None
+    return _given(config, Settings.model) is not None
 
 
 def _estimates(config: pytest.Config) -> bool:
-    given = _given(config, "estimate")
     try:
-        return given is not None and bool(option("estimate").read(given))
+        return sources_of(config).value(Settings.estimate)
     except ConfigError as error:
         raise pytest.UsageError(str(error)) from error
 
 
-def _given(config: pytest.Config, name: str) -> Given | None:
+def _given(config: pytest.Config, entry: Option[Any]) -> Given | None:
     try:
-        return next(option(name).given(vars(config.option), os.environ, config.getini), None)
+        return sources_of(config).given(entry)
     except ConfigError as error:
         raise pytest.UsageError(str(error)) from error
 

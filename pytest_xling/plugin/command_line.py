@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_xling.config.options import (
-    OPTIONS,
     REQUIRE_MODEL,
-    option,
     our_variables,
     refuse_unknown_variables,
+    sources_of,
     way_out,
 )
+from pytest_xling.config.settings import OPTIONS, Settings
 from pytest_xling.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from pytest_xling.config.options import Option
+    from pytest_xling.config.option import Option
 
 _FIX = "name one: --model=NAME, or XLING_MODEL in the environment"
 
@@ -37,7 +37,7 @@ def refuse_forgotten_model(config: pytest.Config) -> None:
     """
     refuse_unknown_variables(os.environ)
     if typed := next((flag for _, flag, _ in _typed(config)), None):
-        model = option("model")
+        model = Settings.model
         msg = f"{typed} is given, and no model: no benchmark would be run; {_FIX}"
         raise ConfigError(way_out(model) if model.name in _of_others(config) else msg)
     if any(getattr(config.option, name, False) for name in _SHOWS):
@@ -65,10 +65,9 @@ def models_named(config: pytest.Config) -> list[str]:
 
     Each place may name several, separated by commas.
     """
-    model = option("model")
-    named = [value for entry, _, value in _typed(config) if entry is model]
+    named = [value for entry, _, value in _typed(config) if entry is Settings.model]
     if not named:
-        given = next(model.given(vars(config.option), os.environ, config.getini), None)
+        given = sources_of(config).given(Settings.model)
         named = [] if given is None else [str(given.raw)]
     return [name.strip() for text in named for name in text.split(",") if name.strip()]
 
@@ -78,7 +77,7 @@ def _of_others(config: pytest.Config) -> tuple[str, ...]:
     return tuple(getattr(config.option, "xling_shadowed", ()))
 
 
-def _typed(config: pytest.Config) -> Iterator[tuple[Option, str, str]]:
+def _typed(config: pytest.Config) -> Iterator[tuple[Option[Any], str, str]]:
     """Yield our options on the command line: each with its flag and its value, if it has one.
 
     Short flags that belong to somebody else are not ours, nor is what stands in addopts.

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_xling.config.options import INI_FILES, option
-from pytest_xling.config.settings import USUAL_THRESHOLDS
+from pytest_xling.config.options import INI_FILES
+from pytest_xling.config.settings import USUAL_THRESHOLDS, Settings
 from pytest_xling.errors import ConfigError
 from pytest_xling.files.whole import display_path
 from pytest_xling.planning.benchmark import benchmark_name
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from pytest_xling.analysis.baseline import Baseline
-    from pytest_xling.config.settings import Settings
     from pytest_xling.config.thresholds import ThresholdFile
     from pytest_xling.interfaces.provider import Stored
     from pytest_xling.planning.benchmark import Benchmark
@@ -35,7 +33,7 @@ def further_up(settings: Settings, root: Path) -> Iterator[str]:
 
     pytest started in a subfolder with an ini file of its own takes that for the root directory.
     """
-    usual = option("store").default
+    usual = Settings.store.default
     begun = settings.store == root / usual and not (root / usual).exists()
     if begun and (path := _above(root, usual)):
         top = path.parents[len(usual.parts) - 1]
@@ -56,7 +54,7 @@ def refuse_limits_elsewhere(root: Path, folders: Iterable[Path], *, unread: Path
     Raises:
         ConfigError: names the file, and how to have it read.
     """
-    key = option("thresholds").dest
+    key = Settings.thresholds.dest
     for file in (unread / name for name in INI_FILES) if unread is not None else ():
         if file.is_file() and key in file.read_text(encoding="utf-8", errors="replace"):
             msg = (
@@ -224,7 +222,7 @@ def _under(
         if values
     ]
     samples, wanted = 1 + max({*repeats, *more}), sorted({*temperatures, *others})
-    wide = replace(settings, samples=samples, temperatures=tuple(wanted))
+    wide = settings.replaced(samples=samples, temperatures=tuple(wanted))
     then = {
         (condition.repeat, temperature)
         for design in designs
@@ -262,7 +260,7 @@ def _unknown(
         for benchmark in benchmarks.values():
             both = tuple(code for code in benchmark.languages() if code in stored)
             if both:
-                wide = replace(settings, limit=None, languages=both)
+                wide = settings.replaced(limit=None, languages=both)
                 unknown -= {case.sample.id for case in plan(benchmark, wide)}
     return unknown
 

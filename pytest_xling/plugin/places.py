@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling.config.options import option
+from pytest_xling.config.options import sources_of
+from pytest_xling.config.settings import Settings
 from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.files.whole import display_path
 from pytest_xling.planning.benchmark import benchmarks_in, bundled, discover
 
 if TYPE_CHECKING:
-    from pytest_xling.config.options import Given
+    from pytest_xling.config.option import Given
 
 USUAL = "benchmarks"
 """The folder of a project's benchmarks, in its root directory."""
@@ -32,8 +32,8 @@ def choose_benchmarks(config: pytest.Config) -> str:
     Raises:
         ConfigError: a benchmark is unknown, or a path is named as well.
     """
-    entry = option("benchmarks")
-    given = next(entry.given(vars(config.option), os.environ, config.getini), None)
+    entry = Settings.benchmarks
+    given = sources_of(config).given(entry)
     if config.args_source is pytest.Config.ArgsSource.ARGS:
         if given is not None and given.source == entry.flag:
             msg = (
@@ -49,7 +49,7 @@ def choose_benchmarks(config: pytest.Config) -> str:
             return ""
         places, source = [root / USUAL], f"ini {entry.dest}, if not said"
     else:
-        names = cast("tuple[str, ...]", entry.read(given))
+        names = sources_of(config).value(entry)
         places, source = [_place(name, given, config) for name in names], given.source
     config.args = [str(place) for place in places]
     config.args_source = pytest.Config.ArgsSource.ARGS
@@ -58,9 +58,9 @@ def choose_benchmarks(config: pytest.Config) -> str:
 
 def _place(name: str, given: Given, config: pytest.Config) -> Path:
     """Return the folder that *name* stands for: a path, a benchmark of the project, or of ours."""
-    base = config.invocation_params.dir if given.typed else config.rootpath
-    if discover([base / name] if (base / name).is_dir() else []):
-        return (base / name).resolve()
+    folder = given.base / name
+    if discover([folder] if folder.is_dir() else []):
+        return folder.resolve()
     known = bundled() | benchmarks_in(config.rootpath / USUAL)
     if name not in known:
         msg = (

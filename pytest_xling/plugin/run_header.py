@@ -14,7 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_xling.config.options import option
+from pytest_xling.config.settings import Settings
 from pytest_xling.config.shaping import changed_settings
 from pytest_xling.engine.leases import status_now, this_process
 from pytest_xling.errors import ConfigError
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from pytest_xling.config.settings import Settings
     from pytest_xling.plugin.context import Context
     from pytest_xling.plugin.setup import Setup
     from pytest_xling.store.database import Database
@@ -201,11 +200,11 @@ def _asked_beside(settings: Settings) -> str:
         "each asked": None if settings.judge_repeats == 1 else f"{settings.judge_repeats} times",
         "translator": settings.translator,
         "evidence from": settings.search,
-        "encoder": None if settings.encoder == option("encoder").default else settings.encoder,
-        "stances by": None if settings.stance == option("stance").default else settings.stance,
-        "empathy by": None if settings.empathy == option("empathy").default else settings.empathy,
+        "encoder": None if settings.encoder == Settings.encoder.default else settings.encoder,
+        "stances by": None if settings.stance == Settings.stance.default else settings.stance,
+        "empathy by": None if settings.empathy == Settings.empathy.default else settings.empathy,
         "claims checked by": None
-        if settings.support == option("support").default
+        if settings.support == Settings.support.default
         else settings.support,
         "text in": "English" if settings.text_in == "english" else None,
     }

@@ -10,8 +10,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_xling.config.options import option
-from pytest_xling.config.settings import locate_thresholds, resolve
+from pytest_xling.config.options import refuse_unknown_variables, sources_of
+from pytest_xling.config.settings import Settings, settle
 from pytest_xling.engine.models import (
     check_provider,
     check_role,
@@ -56,7 +56,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.analysis.baseline import Baseline
     from pytest_xling.analysis.comparison import Comparison
-    from pytest_xling.config.settings import Settings
     from pytest_xling.config.thresholds import ThresholdFile
     from pytest_xling.engine.steps import StepFactory
     from pytest_xling.interfaces.annotator import Role
@@ -187,7 +186,7 @@ class Setup:
 
     def whole(self) -> dict[str, dict[str, int]]:
         """Return by benchmark and language how many cases there are, whatever the limit is."""
-        unlimited = replace(self.settings, limit=None)
+        unlimited = self.settings.replaced(limit=None)
         counts: dict[str, dict[str, int]] = {}
         for folder, benchmark in self.benchmarks.items():
             limited = self.settings.limit is not None
@@ -266,7 +265,8 @@ def read_setup(config: pytest.Config) -> Setup:
     Raises:
         ConfigError: names the place of the mistake and the fix.
     """
-    cli, ini, root = vars(config.option), config.getini, config.rootpath
+    root = config.rootpath
+    sources = replace(sources_of(config), language_code=language_code)
     taken = choose_benchmarks(config)
     folders = discover(given_paths(config))
     _check_names(folders)
@@ -279,7 +279,7 @@ def read_setup(config: pytest.Config) -> Setup:
         )
         raise ConfigError(msg)
     thresholds, limited = None, list[Path]()
-    path = locate_thresholds(cli, os.environ, ini, rootdir=root)
+    path = sources.value(Settings.thresholds)
     if path is not None:
         limited = sorted({*folders, *discover([root, path.parent])})
     else:
@@ -293,21 +293,14 @@ def read_setup(config: pytest.Config) -> Setup:
     if path is not None:
         known = {benchmark_name(folder) for folder in limited}
         thresholds = read_thresholds(path, benchmarks=known)
-    settings = resolve(
-        cli,
-        os.environ,
-        ini,
-        thresholds_file=thresholds,
-        rootdir=root,
-        language_code=language_code,
-    )
+    refuse_unknown_variables(os.environ)
+    settings = settle(sources)
     provider = make_provider(settings)
     check_provider(provider)
     roles = make_roles(settings, provider)
     check_data_names(settings.data, folders)
     stored = provider if isinstance(provider, Stored) else None
-    in_file = thresholds is not None and "langs" in thresholds.run
-    everywhere = in_file or any(option("langs").given(cli, os.environ, ini))
+    everywhere = sources.given(Settings.languages) is not None
     only = None if stored is None or everywhere else frozenset(stored.answered)
     benchmarks = {
         folder: open_benchmark(folder, data=settings.data, answered=only) for folder in folders

@@ -11,7 +11,7 @@ import tempfile
 import xml.etree.ElementTree as ET
 from collections import Counter
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -19,15 +19,14 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from pytest_xling.config.options import option
-from pytest_xling.config.settings import resolve
+from pytest_xling.config.options import sources_of
+from pytest_xling.config.settings import Settings, settle
 from pytest_xling.errors import ConfigError, StoreMissing, XlingError
 from pytest_xling.languages import find
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_xling.config.settings import Settings
 
 _ORDER: Final = (
     pytest.ExitCode.USAGE_ERROR,
@@ -59,20 +58,18 @@ def run_each(config: pytest.Config, models: Sequence[str]) -> int:
     if twice := [name for name, count in Counter(models).items() if count > 1]:
         msg = f"--model: {twice[0]!r} is named twice; name each once"
         raise ConfigError(msg)
-    cli = {**vars(config.option), option("model").dest: models[0]}
-    settings = resolve(
-        cli,
-        os.environ,
-        config.getini,
-        thresholds_file=None,
-        rootdir=config.rootpath,
-        language_code=lambda name: find(name).code,
+    settings = settle(
+        replace(
+            sources_of(config),
+            cli={**vars(config.option), Settings.model.dest: models[0]},
+            language_code=lambda name: find(name).code,
+        )
     )
     shared = _without_models(list(map(str, config.invocation_params.args)))
     with tempfile.TemporaryDirectory(prefix="xling-models-") as folder:
         each = [_told(config, settings, name, models, Path(folder)) for name in models]
         for model in each:
-            checked = _pytest([*shared, *model.arguments, option("estimate").flag], quiet=True)
+            checked = _pytest([*shared, *model.arguments, Settings.estimate.flag], quiet=True)
             if checked.returncode:
                 sys.stderr.write(f"xling: model {model.name!r}:\n{checked.stderr}")
                 return int(pytest.ExitCode.USAGE_ERROR)
@@ -109,19 +106,19 @@ def _told(
     slug = plain[number] if plain.count(plain[number]) == 1 else f"{plain[number]}-{number + 1}"
     begun = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
     run = f"{settings.run_name or begun}-{slug}"[:100]
-    arguments = [f"{option('model').flag}={name}", f"{option('run-name').flag}={run}"]
+    arguments = [f"{Settings.model.flag}={name}", f"{Settings.run_name.flag}={run}"]
     junit = folder / f"{number}.xml" if config.option.xmlpath else None
     if junit is not None:
         arguments.append(f"--junitxml={junit}")
     if settings.report is not None:
         report = settings.report.with_name(f"{settings.report.stem}-{slug}{settings.report.suffix}")
-        arguments.append(f"{option('report').flag}={report}")
+        arguments.append(f"{Settings.report.flag}={report}")
     return _Model(name=name, slug=slug, run=run, junit=junit, arguments=tuple(arguments))
 
 
 def _without_models(arguments: list[str]) -> list[str]:
     """Return the command line without the models that it names."""
-    model = option("model")
+    model = Settings.model
     flags = {model.flag, str(model.short)}
     kept: list[str] = []
     rest = iter(arguments)
@@ -140,7 +137,7 @@ def _pytest(arguments: Sequence[str], *, quiet: bool = False) -> subprocess.Comp
     """Run pytest as this one was run; *quiet* keeps what it prints."""
     by_module = Path(sys.argv[0]).name == "__main__.py"
     command = [sys.executable, *([] if by_module else ["-P"]), "-m", "pytest"]
-    model = option("model").env
+    model = Settings.model.env
     environment = {name: value for name, value in os.environ.items() if name != model}
     return subprocess.run(  # noqa: S603  the command line that the user gave us
         [*command, *arguments], env=environment, text=True, check=False, capture_output=quiet

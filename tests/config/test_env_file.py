@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_xling.config.env_file import add_variables
+from pytest_xling.config.option import Sources
 from pytest_xling.errors import ConfigError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 SHOWN = "what-is-written"
@@ -29,6 +31,19 @@ SET=by the file
 """
 
 
+def _sources(
+    folder: Path, environ: Mapping[str, str], *, cli: str | None = None, ini: str | None = None
+) -> Sources:
+    """Return where a file is named: on the command line, in an ini file in ``root``, or not."""
+    return Sources(
+        cli={"xling_env_file": cli},
+        environ=environ,
+        ini={"xling_env_file": ini}.get,
+        rootdir=folder / "root",
+        cwd=folder,
+    )
+
+
 def _added(
     folder: Path, text: str | bytes, environ: dict[str, str] | None = None
 ) -> dict[str, str]:
@@ -36,7 +51,7 @@ def _added(
     file = folder / "my.env"
     file.write_bytes(text if isinstance(text, bytes) else text.encode())
     environ = {} if environ is None else environ
-    add_variables({"xling_env_file": "my.env"}, environ, lambda _: None, rootdir=folder, cwd=folder)
+    add_variables(_sources(folder, environ, cli="my.env"), environ)
     return environ
 
 
@@ -83,9 +98,9 @@ def test_a_line_that_sets_nothing_is_named_and_not_shown(
 
 def test_a_file_that_cannot_be_read_is_a_mistake(tmp_path: Path) -> None:
     """It is not there, is a folder, or is no text."""
-    for name, cli in (("no.env", {"xling_env_file": "no.env"}), (".", {"xling_env_file": "."})):
+    for name in ("no.env", "."):
         with pytest.raises(ConfigError, match="--xling-env-file: cannot read") as caught:
-            add_variables(cli, {}, lambda _: None, rootdir=tmp_path, cwd=tmp_path)
+            add_variables(_sources(tmp_path, {}, cli=name), {})
         assert str(tmp_path / name) in str(caught.value)
     with pytest.raises(ConfigError, match="is not UTF-8") as caught:
         _added(tmp_path, f"A={SHOWN}".encode("utf-16"))
@@ -98,12 +113,11 @@ def test_a_relative_path_depends_on_where_it_is_given(tmp_path: Path) -> None:
     root.mkdir()
     (root / ".env").write_text("WHERE=root", encoding="utf-8")
     (tmp_path / ".env").write_text("WHERE=here", encoding="utf-8")
-    ini = {"xling_env_file": ".env"}.get
     for environ, where in (({}, "root"), ({"XLING_ENV_FILE": ".env"}, "here")):
-        add_variables({}, environ, ini, rootdir=root, cwd=tmp_path)
+        add_variables(_sources(tmp_path, environ, ini=".env"), environ)
         assert where == environ["WHERE"]
     environ = {}
-    add_variables({}, environ, lambda _: None, rootdir=root, cwd=tmp_path)
+    add_variables(_sources(tmp_path, environ), environ)
     assert {} == environ
 
 
@@ -111,6 +125,5 @@ def test_a_process_that_has_the_variables_needs_no_file(tmp_path: Path) -> None:
     """It inherits them, and the file may have been for once only."""
     environ = _added(tmp_path, "A=1")
     (tmp_path / "my.env").unlink()
-    cli = {"xling_env_file": "my.env"}
-    add_variables(cli, environ, lambda _: None, rootdir=tmp_path, cwd=tmp_path)
+    add_variables(_sources(tmp_path, environ, cli="my.env"), environ)
     assert "1" == environ["A"]

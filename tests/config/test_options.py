@@ -1,4 +1,4 @@
-"""One table of options serves pytest, the command, the environment and ini files."""
+"""Each option is one entry; its flag, variable and ini key follow, in pytest and in `xling`."""
 
 from __future__ import annotations
 
@@ -9,28 +9,35 @@ import sys
 import pytest
 
 from pytest_xling.config.options import (
-    OPTIONS,
     SHORT,
     add_cli_options,
     add_pytest_options,
     add_short_option,
-    option,
 )
+from pytest_xling.config.settings import OPTIONS, Settings
 from pytest_xling.errors import ConfigError
 
 
-def _pytest_parser() -> pytest.Parser:
-    return pytest.Parser(_ispytest=True)
+@pytest.fixture
+def parser() -> pytest.Parser:
+    """A parser of pytest's own, with all long options of ours."""
+    parser = pytest.Parser(_ispytest=True)
+    add_pytest_options(parser)
+    return parser
 
 
 def test_spellings() -> None:
-    """All spellings follow from the name."""
-    entry = option("run-name")
+    """All spellings follow from the attribute, or from the name that is said instead."""
+    entry = Settings.run_name
     assert ("--xling-run-name", "XLING_RUN_NAME", "xling_run_name", "run_name") == (
         entry.flag,
         entry.env,
         entry.dest,
-        entry.key,
+        entry.field,
+    )
+    assert ("--xling-max-cost", "max_cost_usd") == (
+        Settings.max_cost_usd.flag,
+        Settings.max_cost_usd.field,
     )
 
 
@@ -47,10 +54,8 @@ def test_names() -> None:
     assert promised.split() == [entry.name for entry in OPTIONS]
 
 
-def test_pytest_gets_every_option_and_ini_key() -> None:
+def test_pytest_gets_every_option_and_ini_key(parser: pytest.Parser) -> None:
     """The real parser of pytest takes them; what is not given stays None."""
-    parser = _pytest_parser()
-    add_pytest_options(parser)
     for entry in SHORT:
         add_short_option(parser, entry)
     given = parser.parse_known_args(
@@ -65,21 +70,17 @@ def test_pytest_gets_every_option_and_ini_key() -> None:
     assert {entry.dest for entry in OPTIONS} <= set(parser._inidict)
 
 
-def test_a_flag_that_may_stand_alone() -> None:
-    """`--xling-github` alone means on; with a value it means that."""
-    parser = _pytest_parser()
-    add_pytest_options(parser)
+def test_a_flag_that_may_stand_alone(parser: pytest.Parser) -> None:
+    """`--xling-stop-early` alone means pocock; with a value it means that."""
     given = {
-        flag: parser.parse_known_args(["a_test.py", flag]).xling_github
-        for flag in ("--xling-github", "--xling-github=off")
+        flag: parser.parse_known_args(["a_test.py", flag]).xling_stop_early
+        for flag in ("--xling-stop-early", "--xling-stop-early=pocock:5")
     }
-    assert {"--xling-github": "on", "--xling-github=off": "off"} == given
+    assert {"--xling-stop-early": "pocock", "--xling-stop-early=pocock:5": "pocock:5"} == given
 
 
-def test_short_and_long_are_one() -> None:
+def test_short_and_long_are_one(parser: pytest.Parser) -> None:
     """`--langs` and `--xling-langs` fill the same place."""
-    parser = _pytest_parser()
-    add_pytest_options(parser)
     for entry in SHORT:
         add_short_option(parser, entry)
     assert ["hi", "hi"] == [
@@ -87,13 +88,11 @@ def test_short_and_long_are_one() -> None:
     ]
 
 
-def test_short_option_that_is_taken() -> None:
+def test_short_option_that_is_taken(parser: pytest.Parser) -> None:
     """A plugin that owns --model is named the way out."""
-    parser = _pytest_parser()
     parser.getgroup("theirs").addoption("--model")
-    add_pytest_options(parser)
     with pytest.raises(ConfigError, match=r"--model belongs .* `-p no:xling_short`"):
-        add_short_option(parser, option("model"))
+        add_short_option(parser, Settings.model)
 
 
 def test_cli_gets_the_options_it_names() -> None:
@@ -116,7 +115,7 @@ def test_help_says_something_of_each() -> None:
 def test_loading_the_table_is_cheap() -> None:
     """The options load without any package but our own, and settings do not read YAML."""
     code = (
-        "import sys; import pytest_xling.config.options, pytest_xling.config.settings;"
+        "import sys; import pytest_xling.config.options;"
         "heavy = {'ruamel', 'numpy', 'scipy', 'rich', 'pydantic', 'pytest'};"
         "print(sorted(heavy & set(sys.modules)))"
     )

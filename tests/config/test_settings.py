@@ -5,21 +5,20 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_xling.config.options import OPTIONS, add_cli_options
-from pytest_xling.config.settings import Settings, locate_thresholds, resolve
-from pytest_xling.config.thresholds import ThresholdFile, read
+from pytest_xling.config.option import Sources
+from pytest_xling.config.options import add_cli_options, refuse_unknown_variables
+from pytest_xling.config.settings import OPTIONS, Settings, settle
 from pytest_xling.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from pytest_xling.config.options import Option
+    from pytest_xling.config.option import Option
 
 CODES = {"hi": "hi", "hindi": "hi", "zh": "zh", "he": "he", "iw": "he", "no": "no"}
 
@@ -31,103 +30,55 @@ def _code(name: str) -> str:
     return CODES[name]
 
 
-def _nothing(_: str) -> object:
-    return None
-
-
-def _file(folder: Path, run: str) -> ThresholdFile:
-    path = folder / "thresholds.yaml"
-    path.write_text(f"run:\n  {run}\n", encoding="utf-8")
-    return read(path, benchmarks=(), metrics={}, language_code=_code)
-
-
-def _resolve(
+def _sources(
     folder: Path,
     *,
     cli: Mapping[str, Any] | None = None,
     environ: Mapping[str, str] | None = None,
     ini: Mapping[str, object] | None = None,
-    file: ThresholdFile | None = None,
-) -> Settings:
-    return resolve(
-        {"xling_model": "m"} | dict(cli or {}),
-        environ or {},
-        dict(ini or {}).get,
-        thresholds_file=file,
+) -> Sources:
+    return Sources(
+        cli={"xling_model": "m"} | dict(cli or {}),
+        environ=environ or {},
+        ini=dict(ini or {}).get,
         rootdir=folder / "root",
-        language_code=_code,
         cwd=folder,
+        language_code=_code,
     )
+
+
+def _settle(folder: Path, **places: Any) -> Settings:
+    return settle(_sources(folder, **places))
 
 
 def test_defaults(tmp_path: Path) -> None:
     """With only a model, everything else has its documented default."""
-    expected = Settings(
-        model="m",
-        languages="all",
-        data={},
-        thresholds=None,
-        store=tmp_path / "root/.xling/store.sqlite",
-        run_name=None,
-        shard=None,
-        samples=None,
-        temperatures=None,
-        limit=None,
-        seed=0,
-        max_connections=None,
-        max_cost_usd=None,
-        price=None,
-        max_tokens=2048,
-        timeout_s=120.0,
-        patience_s=120.0,
-        batch_wait_s=86_400.0,
-        estimate=False,
-        device="auto",
-        executor="local",
-        actors=None,
-        judge=(),
-        judge_repeats=1,
-        anchors=30,
-        translator=None,
-        text_in="native",
-        encoder="embedded",
-        parameters={},
-    )
-    assert expected == _resolve(tmp_path)
+    expected = Settings(model="m", store=tmp_path / "root/.xling/store.sqlite")
+    assert expected == _settle(tmp_path)
 
 
 def test_precedence(tmp_path: Path) -> None:
-    """Command line, then environment, then ini, then thresholds.yaml, then the default."""
-    file = _file(tmp_path, "limit: 4")
+    """Command line, then environment, then ini, then the default."""
     places: dict[str, Any] = {
         "cli": {"xling_limit": "1"},
         "environ": {"XLING_LIMIT": "2"},
         "ini": {"xling_limit": 3},
-        "file": file,
     }
     limits = []
     while True:
-        limits.append(_resolve(tmp_path, **places).limit)
+        limits.append(_settle(tmp_path, **places).limit)
         if not places:
             break
         places.pop(next(iter(places)))
-    assert [1, 2, 3, 4, None] == limits
+    assert [1, 2, 3, None] == limits
 
 
-FIELDS = {
-    "langs": "languages",
-    "param": "parameters",
-    "max-cost": "max_cost_usd",
-    "timeout": "timeout_s",
-    "patience": "patience_s",
-    "batch-wait": "batch_wait_s",
-    "fresh": "max_age_s",
-    "max-age": "max_age_s",
-}
-"""Where a setting is not called like its option."""
 WRITTEN: dict[str, tuple[str, object]] = {
     "model": ("gpt", "gpt"),
     "langs": ("hindi,iw,hi", ("hi", "he")),
+    "benchmarks": ("culture,mine", ("culture", "mine")),
+    "env-file": (".env", Path(".env")),
+    "partial": ("1", True),
     "data": ("culture=d", {"culture": Path("d")}),
     "thresholds": ("t.yaml", Path("t.yaml")),
     "store": ("s.sqlite", Path("s.sqlite")),
@@ -184,22 +135,18 @@ def _below(base: Path, value: object) -> object:
 
 def test_gates_are_left_out_by_hand_alone(tmp_path: Path) -> None:
     """A flag or a variable says so, an ini file may not."""
-    assert _resolve(tmp_path, cli={"xling_partial": True}).partial
-    assert _resolve(tmp_path, environ={"XLING_PARTIAL": "1"}).partial
+    assert _settle(tmp_path, cli={"xling_partial": True}).partial
+    assert _settle(tmp_path, environ={"XLING_PARTIAL": "1"}).partial
     with pytest.raises(ConfigError, match="ini xling_partial: gates may be left out in work by"):
-        _resolve(tmp_path, ini={"xling_partial": True})
+        _settle(tmp_path, ini={"xling_partial": True})
 
 
-@pytest.mark.parametrize("place", ["flag", "environment", "ini", "run"])
-@pytest.mark.parametrize(
-    "entry",
-    # Which variables there are and where benchmarks are collected is settled before the settings
-    # are; what is for work by hand alone has a test of its own.
-    [entry for entry in OPTIONS if entry.name not in {"benchmarks", "env-file", "partial"}],
-    ids=lambda entry: entry.name,
-)
-def test_every_option_from_every_place(tmp_path: Path, entry: Option, place: str) -> None:
-    """Each option takes effect as a flag, a variable, an ini key and, where it may, in ``run:``."""
+@pytest.mark.parametrize("place", ["flag", "environment", "ini"])
+@pytest.mark.parametrize("entry", OPTIONS, ids=lambda entry: entry.name)
+def test_every_option_from_every_place(tmp_path: Path, entry: Option[Any], place: str) -> None:
+    """Each option takes effect as a flag, a variable and an ini key, and changes nothing else."""
+    if (entry, place) == (Settings.partial, "ini"):
+        return  # refused, as the test above shows
     for folder in (tmp_path, tmp_path / "root"):
         (folder / "d").mkdir(parents=True)
         (folder / "t.yaml").touch()
@@ -207,45 +154,28 @@ def test_every_option_from_every_place(tmp_path: Path, entry: Option, place: str
     args: list[str] = []
     environ: dict[str, str] = {}
     ini: dict[str, object] = {}
-    file = None
     if place == "flag":
         args = [entry.flag] if entry.action == "store_true" else [f"{entry.flag}={text}"]
     elif place == "environment":
         environ = {entry.env: text}
-    elif place == "ini":  # as pytest reads it
+    else:  # as pytest reads it
         types: dict[str, Callable[[str], object]] = {"int": int, "float": float, "bool": bool}
-        ini = {entry.dest: types.get(entry.ini, str)(text)}
-        if entry.ini == "linelist":
+        ini = {entry.dest: types.get(entry.ini_type, str)(text)}
+        if entry.ini_type == "linelist":
             ini = {entry.dest: [text]}
-    elif entry.in_file:
-        written = text if entry.ini in {"int", "float"} else f'"{text}"'
-        file = _file(tmp_path, f"{entry.key}: {written}")
-    else:
-        with pytest.raises(ConfigError, match=f"use {entry.flag} or {entry.env}"):
-            _file(tmp_path, f'{entry.key}: "{text}"')
-        return
     parser = argparse.ArgumentParser()
     add_cli_options(parser, [option.name for option in OPTIONS])
     cli = vars(parser.parse_args(args))
-    if entry.name != "model":
+    if entry is not Settings.model:
         cli["xling_model"] = "m"
-    settings = resolve(
-        cli,
-        environ,
-        ini.get,
-        thresholds_file=file,
-        rootdir=tmp_path / "root",
-        language_code=_code,
-        cwd=tmp_path,
-    )
-    base = tmp_path if place in {"flag", "environment"} else tmp_path / "root"
-    field = FIELDS.get(entry.name, entry.key)
+    settings = _settle(tmp_path, cli={"xling_model": None, **cli}, environ=environ, ini=ini)
+    base = tmp_path / "root" if place == "ini" else tmp_path
+    field = "max_age_s" if entry is Settings.fresh else entry.field
     assert _below(base, expected) == getattr(settings, field)
-    default = _resolve(tmp_path)
+    default = _settle(tmp_path)
     assert getattr(settings, field) != getattr(default, field)
-    if entry.name == "model":
-        settings = replace(settings, model=default.model)
-    assert replace(settings, **{field: getattr(default, field)}) == default
+    usual = {field: getattr(default, field), "fresh": False, "model": "m"}
+    assert settings.replaced(**usual) == default
 
 
 def test_an_empty_model_is_told_wherever_it_is_given(tmp_path: Path) -> None:
@@ -258,32 +188,13 @@ def test_an_empty_model_is_told_wherever_it_is_given(tmp_path: Path) -> None:
     ]
     for place, given in empty:
         with pytest.raises(ConfigError, match=f"^{place}: the model's name is empty"):
-            _resolve(tmp_path, **given)
-    assert "m" == _resolve(tmp_path, environ={"XLING_MODEL": ""}).model
-
-
-def test_run_block(tmp_path: Path) -> None:
-    """The run block of thresholds.yaml takes YAML's own numbers and lists."""
-    file = _file(
-        tmp_path,
-        "langs: [hindi, no]\n  temperatures: [1, 0.5]\n  samples: 2\n  price: [1, 2.5]\n"
-        "  timeout: 3\n  max_tokens: 9\n  max_cost: 0.5\n  max_connections: 4\n  seed: 8",
-    )
-    settings = _resolve(tmp_path, file=file)
-    assert ("hi", "no") == settings.languages
-    assert (0.5, 1.0) == settings.temperatures
-    assert (2, (1.0, 2.5), 3.0, 9) == (
-        settings.samples,
-        settings.price,
-        settings.timeout_s,
-        settings.max_tokens,
-    )
-    assert (0.5, 4, 8) == (settings.max_cost_usd, settings.max_connections, settings.seed)
+            _settle(tmp_path, **given)
+    assert "m" == _settle(tmp_path, environ={"XLING_MODEL": ""}).model
 
 
 def test_empty_means_not_given(tmp_path: Path) -> None:
     """CI sets absent variables to the empty text, pytest gives absent ini keys as one."""
-    settings = _resolve(
+    settings = _settle(
         tmp_path,
         cli={"xling_data": [], "xling_estimate": False},
         environ={"XLING_LANGS": "", "XLING_SAMPLES": ""},
@@ -303,9 +214,9 @@ def test_several_data_paths_in_the_environment(tmp_path: Path) -> None:
     (tmp_path / "b").mkdir()
     environ = {"XLING_DATA": os.pathsep.join(["x=a", "y=b"])}
     expected = {"x": tmp_path / "a", "y": tmp_path / "b"}
-    assert expected == _resolve(tmp_path, environ=environ).data
+    assert expected == _settle(tmp_path, environ=environ).data
     cli = {"xling_data": ["z=a"]}
-    assert {"z": tmp_path / "a"} == _resolve(tmp_path, cli=cli, environ=environ).data
+    assert {"z": tmp_path / "a"} == _settle(tmp_path, cli=cli, environ=environ).data
 
 
 @pytest.mark.parametrize(
@@ -322,12 +233,6 @@ def test_several_data_paths_in_the_environment(tmp_path: Path) -> None:
         ("environ", {"XLING_LANGS": "xx"}, "XLING_LANGS: unknown language 'xx'."),
         ("environ", {"XLING_SAMPLES": "0"}, "XLING_SAMPLES: 0 is out of range"),
         ("environ", {"XLING_ESTIMATE": "perhaps"}, "XLING_ESTIMATE: 'perhaps' is neither"),
-        (
-            "environ",
-            {"XLING_LANG": "hi"},
-            "XLING_LANG means nothing here. Did you mean 'XLING_LANGS'?",
-        ),
-        ("environ", {"XLING_": ""}, "XLING_ means nothing here."),
         ("ini", {"xling_limit": -1}, "ini xling_limit: -1 is out of range"),
         ("ini", {"xling_device": "tpu"}, "ini xling_device: 'tpu' is not a device"),
         ("ini", {"xling_executor": "dask"}, "ini xling_executor: 'dask' is no executor; write"),
@@ -344,7 +249,7 @@ def test_mistakes_name_their_place(
     """The message starts from where the mistake is to be mended."""
     places: dict[str, Any] = {place: given}
     with pytest.raises(ConfigError) as caught:
-        _resolve(tmp_path, **places)
+        _settle(tmp_path, **places)
     assert expected in str(caught.value)
 
 
@@ -354,55 +259,52 @@ def test_ini_value_of_the_wrong_type(tmp_path: Path) -> None:
     def getini(name: str) -> object:
         return int("three") if name == "xling_samples" else None
 
+    sources = Sources(
+        cli={"xling_model": "m"}, environ={}, ini=getini, rootdir=tmp_path, cwd=tmp_path
+    )
     with pytest.raises(ConfigError, match="ini xling_samples: invalid literal"):
-        resolve(
-            {"xling_model": "m"},
-            {},
-            getini,
-            thresholds_file=None,
-            rootdir=tmp_path,
-            language_code=_code,
-        )
+        settle(sources)
 
 
-def test_foreign_variables_are_left_alone(tmp_path: Path) -> None:
-    """Only names that start like ours are looked at."""
-    environ = {"LANGS": "hi", "MY_XLING_MODEL": "x", "XLING_TEST_FAST": "1", "XLING_CI_X": "1"}
-    assert "all" == _resolve(tmp_path, environ=environ).languages
+@pytest.mark.parametrize(
+    ("name", "hint"), [("XLING_LANG", " Did you mean 'XLING_LANGS'?"), ("XLING_", "")]
+)
+def test_a_variable_that_is_no_option(name: str, hint: str) -> None:
+    """What only looks like one of ours is a mistake; what does not is left alone."""
+    refuse_unknown_variables({"LANGS": "hi", "MY_XLING_MODEL": "x", "XLING_TEST_FAST": "1"})
+    with pytest.raises(ConfigError, match=f"variable {name} means nothing here\\.{hint}"):
+        refuse_unknown_variables({name: "hi", "XLING_CI_X": "1"})
 
 
 def test_thresholds_in_the_root_directory_are_found(tmp_path: Path) -> None:
     """A thresholds.yaml in the root directory is used without being named, if there is one."""
     root = tmp_path / "root"
     root.mkdir()
-    assert locate_thresholds({}, {}, _nothing, rootdir=root) is None
+    assert _settle(tmp_path).thresholds is None
+    (root / "thresholds.yml").touch()
+    with pytest.raises(ConfigError, match=r"thresholds\.yml is not read.* rename it"):
+        _settle(tmp_path)
     (root / "thresholds.yaml").touch()
-    assert root / "thresholds.yaml" == locate_thresholds({}, {}, _nothing, rootdir=root)
-    assert root / "thresholds.yaml" == _resolve(tmp_path).thresholds
+    assert root / "thresholds.yaml" == _settle(tmp_path).thresholds
+
+
+def test_settings_are_a_frozen_record() -> None:
+    """They are compared by value, say what was said, and are replaced, not changed."""
+    settings = Settings(model="m", seed=0)
+    assert Settings(model="m") == settings != settings.replaced(seed=1)
+    assert "Settings(model='m', seed=1)" == repr(settings.replaced(seed=1))
+    with pytest.raises(AttributeError, match="only replaced: seed=1"):
+        settings.seed = 1
+    with pytest.raises(TypeError, match="there are no settings sed"):
+        Settings(model="m", sed=1)
 
 
 def test_record_is_json(tmp_path: Path) -> None:
     """A run's record can hold the settings, every field of them."""
-    settings = _resolve(tmp_path, cli={"xling_langs": "hi,zh", "xling_data": ["a=."]})
+    settings = _settle(tmp_path, cli={"xling_langs": "hi,zh", "xling_data": ["a=."]})
     kept = json.loads(json.dumps(settings.as_json()))
-    assert set(Settings.__slots__) == set(kept)
+    assert {entry.field for entry in OPTIONS} == set(kept)
     assert (["hi", "zh"], {"a": str(tmp_path)}) == (kept["languages"], kept["data"])
-
-
-def test_relative_to_where_the_command_is_given(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Without cwd, the working directory counts for the command line."""
-    monkeypatch.chdir(tmp_path)
-    settings = resolve(
-        {"xling_model": "m", "xling_store": "s"},
-        {},
-        _nothing,
-        thresholds_file=None,
-        rootdir=tmp_path / "root",
-        language_code=_code,
-    )
-    assert Path.cwd() / "s" == settings.store
 
 
 @pytest.mark.parametrize(
@@ -415,7 +317,7 @@ def test_relative_to_where_the_command_is_given(
 def test_a_report_needs_its_folder(tmp_path: Path, named: str, expected: str) -> None:
     """Where the report could not be written in the end, nothing begins."""
     with pytest.raises(ConfigError, match=expected):
-        _resolve(tmp_path, cli={"xling_report": named})
+        _settle(tmp_path, cli={"xling_report": named})
 
 
 @pytest.mark.parametrize("prices", ["3,4", "3,4;1,2;1,2"])
@@ -423,15 +325,15 @@ def test_each_judge_has_a_price(tmp_path: Path, prices: str) -> None:
     """One price is not taken for several judges: a budget would be overspent."""
     environ = {"XLING_JUDGE": "a,b", "XLING_JUDGE_PRICE": prices}
     with pytest.raises(ConfigError, match=r"XLING_JUDGE_PRICE: prices: \d, judges: 2 \(a, b\)"):
-        _resolve(tmp_path, environ=environ)
+        _settle(tmp_path, environ=environ)
     environ["XLING_JUDGE_PRICE"] = "3,4; 1,2"
-    assert ((3.0, 4.0), (1.0, 2.0)) == _resolve(tmp_path, environ=environ).judge_price
+    assert ((3.0, 4.0), (1.0, 2.0)) == _settle(tmp_path, environ=environ).judge_price
 
 
 def test_no_judge_is_named_twice(tmp_path: Path) -> None:
     """Whoever wants a judge to vote twice is told of the option for that."""
     with pytest.raises(ConfigError, match="named twice; a judge is asked again with --xling-judge"):
-        _resolve(tmp_path, environ={"XLING_JUDGE": "a,b,a"})
+        _settle(tmp_path, environ={"XLING_JUDGE": "a,b,a"})
 
 
 @pytest.mark.parametrize("other", ["stop_early", "update_thresholds"])
@@ -440,6 +342,6 @@ def test_a_shard_judges_no_gate(tmp_path: Path, other: str) -> None:
     given = {"stop_early": "pocock", "update_thresholds": "on"}[other]
     cli, environ = {f"xling_{other}": given}, {"XLING_SHARD": "1/2"}
     with pytest.raises(ConfigError, match=r"^XLING_SHARD: a shard judges no gate, and --xling-"):
-        _resolve(tmp_path, cli=cli, environ=environ)
+        _settle(tmp_path, cli=cli, environ=environ)
     cli = {"xling_update_thresholds": "off"}
-    assert "1/2" == _resolve(tmp_path, cli=cli, environ=environ).shard
+    assert "1/2" == _settle(tmp_path, cli=cli, environ=environ).shard

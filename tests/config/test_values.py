@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         (values.temperatures, "1, 0.7,0,-0,0.70", (0.0, 0.7, 1.0)),
         (values.temperatures, "0 2", (0.0, 2.0)),
         (values.languages, "hi, zh,hi,", ("hi", "zh")),
-        (values.languages, "ALL", ("all",)),
+        (values.languages, "ALL", "all"),
         (values.languages, "no", ("no",)),
         (values.price, "2.5,10", (2.5, 10.0)),
         (values.data_path, "culture=a=b/c", ("culture", Path("a=b/c"))),

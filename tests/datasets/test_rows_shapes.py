@@ -9,7 +9,8 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from pytest_xling.config.settings import resolve
+from pytest_xling.config.option import Sources
+from pytest_xling.config.settings import settle
 from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find
 from pytest_xling.planning.benchmark import open_benchmark
@@ -36,13 +37,14 @@ def _open(folder: Path, prompts: str, **data: Path) -> Benchmark:
 
 def _cases(benchmark: Benchmark, langs: str = "all") -> list[Case]:
     cli = {"xling_model": "scripted", "xling_langs": langs}
-    settings = resolve(
-        cli,
-        {},
-        lambda _: None,
-        thresholds_file=None,
-        rootdir=benchmark.folder,
-        language_code=lambda name: find(name).code,
+    settings = settle(
+        Sources(
+            cli=cli,
+            environ={},
+            rootdir=benchmark.folder,
+            cwd=benchmark.folder,
+            language_code=lambda name: find(name).code,
+        )
     )
     return plan(benchmark, settings)
 

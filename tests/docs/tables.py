@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import inspect
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from pytest_xling.config.options import OPTIONS
+from pytest_xling.config.settings import OPTIONS
 from pytest_xling.languages import codes, find, measured
 from pytest_xling.registry import load, names
 from tests.docs.blocks import table_between
@@ -17,7 +17,7 @@ from tests.docs.blocks import table_between
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pytest_xling.config.options import Option
+    from pytest_xling.config.option import Option
 
 __all__ = ["GUIDE", "TABLES", "page_of"]
 
@@ -30,12 +30,10 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _options() -> str:
-    return _table(
-        ("option", "environment", "ini", "in `run:`", "meaning"), [_option(o) for o in OPTIONS]
-    )
+    return _table(("option", "environment", "ini", "meaning"), [_option(o) for o in OPTIONS])
 
 
-def _option(option: Option) -> list[str]:
+def _option(option: Option[Any]) -> list[str]:
     value = f"={option.metavar}" if option.metavar else ""
     value = f"[{value}]" if option.bare is not None else value
     flags = [f"`{flag}{value}`" for flag in (option.short, option.flag) if flag]
@@ -43,7 +41,6 @@ def _option(option: Option) -> list[str]:
         "<br>".join(flags),
         f"`{option.env}`",
         f"`{option.dest}`",
-        f"`{option.key}`" if option.in_file else "–",
         option.help,
     ]
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from ruamel.yaml import YAML
 
-from pytest_xling.config.options import OPTIONS
+from pytest_xling.config.settings import OPTIONS
 from pytest_xling.registry import names
 from pytest_xling.store import runs
 from pytest_xling.store.cases import read_cases

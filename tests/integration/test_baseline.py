@@ -162,13 +162,10 @@ def test_a_checked_in_file_and_a_promoted_model(bread: Project) -> None:
 
 
 @pytest.mark.slow
-def test_from_the_environment_an_ini_file_and_thresholds(bread: Project) -> None:
+def test_from_the_environment_and_an_ini_file(bread: Project) -> None:
     """Wherever it is said; a file is found from where it is said."""
     bread.xling("export", "base-1", "-o", "base.json")
     told = "xling: baseline base.json: run base-1"
-    bread.write("thresholds.yaml", "run: {baseline: base.json}\n" + THRESHOLDS)
-    assert told in _candidate(bread).out
-    bread.write("thresholds.yaml", THRESHOLDS)
     bread.write("pytest.ini", "[pytest]\nxling_baseline = base.json\n")
     assert told in _candidate(bread, "--collect-only").out
     bread.environment["XLING_BASELINE"] = "base-1"

@@ -111,19 +111,19 @@ def test_a_read_only_store_is_a_usage_error(project: Project) -> None:
 
 
 def test_precedence_of_sources(project: Project) -> None:
-    """Command line, then environment, then ini, then thresholds.yaml."""
-    project.write("thresholds.yaml", "run: {langs: en, samples: 2}\n")
-    project.run("--model=scripted")
-    assert {a.language for a in project.answers()} == {"en"}
-    assert {a.condition for a in project.answers()} == {"", "r1"}
-    project.write("pytest.ini", "[pytest]\nxling_langs = es\n")
+    """Command line, then environment, then ini; thresholds.yaml is none of them."""
+    project.write("pytest.ini", "[pytest]\nxling_langs = es\nxling_samples = 2\n")
     project.run("--model=scripted")
     assert {a.language for a in project.answers()} == {"es"}
+    assert {a.condition for a in project.answers()} == {"", "r1"}
     project.environment["XLING_LANGS"] = "hi"
     project.run("--model=scripted")
     assert {a.language for a in project.answers()} == {"hi"}
     project.run("--model=scripted", "--langs=zh")
     assert {a.language for a in project.answers()} == {"zh"}
+    project.write("thresholds.yaml", "run: {langs: en}\n")
+    outcome = project.run("--model=scripted")
+    assert (4, True) == (outcome.code, "xling_langs = en" in outcome.err)
 
 
 @pytest.mark.parametrize("place", ["--model=", "--xling-model=", "environment", "ini"])

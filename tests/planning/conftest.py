@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 
-from pytest_xling.config.settings import resolve
+from pytest_xling.config.option import Sources
+from pytest_xling.config.settings import settle
 from pytest_xling.languages import find
 from pytest_xling.planning.benchmark import open_benchmark
 
@@ -73,13 +74,14 @@ def settings_of(tmp_path: Path) -> MakeSettings:
 
     def make(**given: Any) -> Settings:
         cli = {f"xling_{name}": value for name, value in {"model": "scripted", **given}.items()}
-        return resolve(
-            cli,
-            {},
-            lambda _: None,
-            thresholds_file=None,
-            rootdir=tmp_path,
-            language_code=lambda name: find(name).code,
+        return settle(
+            Sources(
+                cli=cli,
+                environ={},
+                rootdir=tmp_path,
+                cwd=tmp_path,
+                language_code=lambda name: find(name).code,
+            )
         )
 
     return make

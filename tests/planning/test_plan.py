@@ -184,12 +184,12 @@ def test_a_request_says_what_is_asked(
     other = make_request(
         plan(bread, settings)[1],
         benchmark=bread,
-        settings=replace(settings, seed=41),
+        settings=settings.replaced(seed=41),
         provider=ScriptedProvider(),
         model="m",
     )
     assert seeds[1] != other.params["seed"]
-    usual = replace(settings, seed=0)
+    usual = settings.replaced(seed=0)
     unasked = make_request(
         plan(bread, usual)[0],
         benchmark=bread,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from rich.table import Table
 from rich.text import Text
 
-from pytest_xling.config.options import option
+from pytest_xling.config.settings import Settings
 from pytest_xling.gates.corrected import NOT_COUNTED
 from pytest_xling.gates.judge import advises, blocks, is_decided, reason_of
 from pytest_xling.reports.rendering import counted
@@ -244,7 +244,7 @@ def next_commands(
         ways.append(f"{judged} --baseline {baseline}" if baseline else judged)
     if baseline:
         ways.append(f"xling compare {run.run_id} {baseline}")
-    usual = Path(os.environ.get(option("store").env) or option("store").default)
+    usual = Path(os.environ.get(Settings.store.env) or Settings.store.default)
     if isinstance(store, Path) and store.resolve() != usual.resolve():
         ways = [f"{way} --xling-store {_argument(str(store))}" for way in ways]
     return ways
