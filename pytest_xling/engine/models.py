@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import contextmanager
-from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import partial
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_xling import registry
-from pytest_xling.engine.answering import Answering, kept_as, provider_digest, request_key
-from pytest_xling.engine.batch_queue import BatchQueue
-from pytest_xling.engine.breaker import Breaker
-from pytest_xling.engine.limits import AdaptiveLimit, CostCap
+from pytest_xling.engine.answer_step import Answering
+from pytest_xling.engine.answering import kept_as, provider_digest
+from pytest_xling.engine.client import Client
+from pytest_xling.engine.limits import Account, Budget, Patience, Slots
 from pytest_xling.engine.memo import Memo
 from pytest_xling.errors import ConfigError, EvaluationError, did_you_mean
 from pytest_xling.interfaces.batching import Batching
@@ -47,21 +45,6 @@ Price: TypeAlias = tuple[float, float] | float
 """US dollars per million prompt and completion tokens; of a search per thousand requests."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Model:
-    """A model that is asked, and the limits it is asked within."""
-
-    provider: Provider
-    name: str
-    """As the provider knows it."""
-    limit: AdaptiveLimit
-    """How many requests may be in flight."""
-    cap: CostCap | None
-    """What may be spent; None where nothing costs."""
-    batch_wait_s: float = 0.0
-    """How long answers are waited for that come in batches."""
-
-
 class Models:
     """The models of a run: the one under test, and those with a role, such as a judge.
 
@@ -77,49 +60,23 @@ class Models:
 
     def __init__(
         self,
-        tested: Model,
-        roles: Mapping[Role, Sequence[Model]],
+        tested: Client,
+        roles: Mapping[Role, Sequence[Client]],
         store: StoreWriter,
         *,
         edition: str = "",
         since: float = 0.0,
     ) -> None:
         self._tested = tested
-        self._edition, self._since = edition, since
+        self._since = since
         self._roles = roles
         self._store = store
-        self.tested = self._answering(tested)
         # A model with two roles is asked by one step: its limits hold for all of its requests.
-        self._steps = {id(tested): self.tested}
-        for model in chain.from_iterable(roles.values()):
-            if id(model) not in self._steps:
-                self._steps[id(model)] = self._answering(model)
+        self._clients = {id(c): c for c in (tested, *chain.from_iterable(roles.values()))}
+        for client in self._clients.values():
+            client.open(store)
+        self.tested = Answering(tested, edition=edition)
         self._memos: dict[int, asyncio.Task[Memo[Request, Response]]] = {}
-
-    def _answering(self, model: Model) -> Answering:
-        """Return the step that asks *model*, in batches where its provider says so."""
-        provider, queue = model.provider, None
-        edition = self._edition if model is self._tested else ""
-        if isinstance(provider, Batching):
-            queue = BatchQueue(
-                provider,
-                name=provider.name,
-                model=model.limit.breaker.name,
-                key=partial(request_key, provider),
-                store=self._store,
-                breaker=model.limit.breaker,
-                cap=model.cap,
-                wait_s=model.batch_wait_s,
-            )
-        return Answering(
-            provider,
-            limit=model.limit,
-            cap=model.cap,
-            batches=queue,
-            edition=edition,
-            # What cannot be kept just now is asked later.
-            held=lambda: self._store.database.is_away,
-        )
 
     async def memo(self) -> Memo[Request, Response]:
         """Return the memo of the step that asks the model under test."""
@@ -134,55 +91,47 @@ class Models:
         if role not in self._roles:
             msg = f"no {role} is named: give one with --xling-{role}=MODEL"
             raise EvaluationError(msg)
-        return [RoleAsk(await self._memo(model), model) for model in self._roles[role]]
+        return [RoleAsk(await self._memo(client), client) for client in self._roles[role]]
 
-    async def _memo(self, model: Model) -> Memo[Request, Response]:
-        key = id(model)
+    async def _memo(self, client: Client) -> Memo[Request, Response]:
+        key = id(client)
         if key not in self._memos:
-            since = self._since if model is self._tested else 0.0
-            opening = Memo.open(self._steps[key], self._store, since=since)
+            step, since = Answering(client), 0.0
+            if client is self._tested:
+                step, since = self.tested, self._since
+            opening = Memo.open(step, self._store, since=since)
             self._memos[key] = asyncio.create_task(opening)
         return await self._memos[key]
 
     def shut(self, reason: str) -> None:
         """Ask no model anything more, because of *reason*."""
-        for step in self._steps.values():
-            step.gate.shut(reason)
+        for client in self._clients.values():
+            client.shut(reason)
 
     def abandon(self, reason: str) -> None:
         """Ask no model anything more, because of *reason*, and drop what is under way."""
-        for step in self._steps.values():
-            step.gate.abandon(reason)
+        for client in self._clients.values():
+            client.abandon(reason)
 
     async def close(self, *, grace_s: float) -> None:
         """Ask no model anything more, and wait up to *grace_s* for what is under way."""
-        steps = self._steps.values()
-        closing = [step.gate.close(grace_s=grace_s) for step in steps]
-        queues = [step.batches for step in steps if step.batches is not None]
-        await asyncio.gather(*closing, *(queue.close() for queue in queues))
+        await asyncio.gather(*(each.close(grace_s=grace_s) for each in self._clients.values()))
 
     @property
     def providers(self) -> list[Provider]:
         """All providers, each once."""
-        return list({id(m.provider): m.provider for m in self._all}.values())
-
-    @property
-    def _all(self) -> list[Model]:
-        return [self._tested, *chain.from_iterable(self._roles.values())]
+        return [client.provider for client in self._clients.values()]
 
     @property
     def waiting(self) -> str:
         """Which models answer nothing just now, for how long, and which batches are in flight."""
-        limits = {id(m.limit): m.limit for m in self._all}.values()
-        queues = [step.batches for step in self._steps.values() if step.batches is not None]
-        waiting = (*(lim.breaker.waiting for lim in limits), *(queue.progress for queue in queues))
-        return "; ".join(filter(None, waiting))
+        return "; ".join(filter(None, (client.waiting for client in self._clients.values())))
 
     @property
     def spent_usd(self) -> float:
         """What was spent so far, all together."""
-        caps = {id(m.cap): m.cap for m in self._all if m.cap is not None}
-        return sum(cap.own_usd for cap in caps.values())
+        accounts = [client.account for client in self._clients.values()]
+        return sum(account.spent_usd for account in accounts if account is not None)
 
 
 class RoleAsk:
@@ -190,15 +139,15 @@ class RoleAsk:
 
     Args:
         memo: of the step that asks the model.
-        model: the one that is asked.
+        client: asks it.
         first: the repeat that asks begin at; another one asks everything anew.
     """
 
-    def __init__(self, memo: Memo[Request, Response], model: Model, *, first: int = 0) -> None:
-        self.style: PromptStyle = model.provider.style
-        self.structured: bool = getattr(model.provider, "structured", False)
+    def __init__(self, memo: Memo[Request, Response], client: Client, *, first: int = 0) -> None:
+        self.style: PromptStyle = client.provider.style
+        self.structured: bool = getattr(client.provider, "structured", False)
         self._memo = memo
-        self._model = model
+        self._client = client
         self._first = first
 
     @property
@@ -207,13 +156,13 @@ class RoleAsk:
 
         Beside its name a digest of all its provider knows of it.
         """
-        name, provider = self._model.name, self._model.provider
+        name, provider = self._client.name, self._client.provider
         return f"{kept_as(provider)}:{name}@{provider_digest(provider, name)[:12]}"
 
     def anew(self, edition: int, number: int) -> RoleAsk:
         """Return what asks everything anew that another edition, or number within it, has asked."""
         first = (edition * _REPEATS + number) * _REPEATS
-        return RoleAsk(self._memo, self._model, first=first)
+        return RoleAsk(self._memo, self._client, first=first)
 
     async def __call__(
         self,
@@ -231,7 +180,7 @@ class RoleAsk:
         given = {**usual, **(params or {})}
         response = await self._memo(
             Request(
-                model=self._model.name,
+                model=self._client.name,
                 messages=tuple(messages),
                 params=given,
                 repeat=self._first + repeat,
@@ -446,8 +395,8 @@ def make_models(
     model: str,
     executor: Executor,
     workers: int = 1,
-) -> tuple[Model, dict[Role, list[Model]]]:
-    """Return the model under test and the others, each with its limits.
+) -> tuple[Client, dict[Role, list[Client]]]:
+    """Return who asks the model under test and the others, each within its limits.
 
     They share one budget; a model with two roles is asked within one limit.
 
@@ -461,30 +410,32 @@ def make_models(
     """
     for each in (provider, *chain.from_iterable(others.values())):
         executor.place(each)
-    tested = Model(
-        provider=provider,
-        name=_asked_name(model),
-        limit=_limit(settings, provider, model, workers=workers),
-        cap=_cap(settings, provider, settings.price, workers=workers, beside=None),
-        batch_wait_s=settings.batch_wait_s,
-    )
-    roles: dict[Role, list[Model]] = {}
-    models, budget = {id(provider): tested}, tested.cap
-    for role, providers in others.items():
-        named = [(name, price) for each, name, price in _named(settings) if each == role]
-        for other, (name, price) in zip(providers, named, strict=True):
-            if id(other) not in models:
-                cap = _cap(settings, other, price, workers=workers, beside=budget)
-                budget = budget or cap
-                models[id(other)] = Model(
-                    provider=other,
-                    name=_asked_name(name),
-                    limit=_limit(settings, other, name, workers=workers),
-                    cap=cap,
-                    batch_wait_s=settings.batch_wait_s,
-                )
-        roles[role] = [models[id(other)] for other in providers]
-    return tested, roles
+    # Each process minds its own share, so that all together keep within the cap.
+    allowed_usd = settings.max_cost_usd
+    budget = Budget(None if allowed_usd is None else allowed_usd / workers)
+
+    def client(provider: Provider, name: str, price: Price | None) -> Client:
+        return Client(
+            provider,
+            _asked_name(name),
+            slots=Slots(
+                connections(settings, provider, workers=workers),
+                first=FIRST_REQUESTS if provider.paid else None,
+            ),
+            patience=Patience(name, patience_s=settings.patience_s),
+            account=_account(settings, provider, price, budget),
+            batch_wait_s=settings.batch_wait_s,
+        )
+
+    clients = {id(provider): client(provider, model, settings.price)}
+    roles: dict[Role, list[Client]] = {}
+    named = [each for role in others for each in _named(settings) if each[0] == role]
+    asked = chain.from_iterable(others.values())
+    for (role, name, price), other in zip(named, asked, strict=True):
+        if id(other) not in clients:
+            clients[id(other)] = client(other, name, price)
+        roles.setdefault(role, []).append(clients[id(other)])
+    return clients[id(provider)], roles
 
 
 def connections(settings: Settings, provider: Provider, *, workers: int) -> int:
@@ -506,33 +457,15 @@ def price_paid(
     return share * price[0], share * price[1]
 
 
-def _limit(settings: Settings, provider: Provider, model: str, *, workers: int) -> AdaptiveLimit:
-    """Return how many requests may be in flight, and for how long they may go unanswered."""
-    return AdaptiveLimit(
-        connections(settings, provider, workers=workers),
-        first=FIRST_REQUESTS if provider.paid else None,
-        breaker=Breaker(model, patience_s=settings.patience_s),
-    )
-
-
-def _cap(
-    settings: Settings,
-    provider: Provider,
-    price: Price | None,
-    *,
-    workers: int,
-    beside: CostCap | None,
-) -> CostCap | None:
-    """Return what may be spent on *provider*, together with those *beside* it."""
+def _account(
+    settings: Settings, provider: Provider, price: Price | None, budget: Budget
+) -> Account | None:
+    """Return what may be spent on *provider* out of *budget*; None where nothing costs."""
     if price is None or not provider.paid:
         return None
     price_in, price_out = price_paid(provider, price) if isinstance(price, tuple) else (0.0, 0.0)
     request_usd = 0.0 if isinstance(price, tuple) else price / 1e3
     first_usd = (FIRST_PROMPT_TOKENS * price_in + settings.max_tokens * price_out) / 1e6
-    first_usd += request_usd
-    if beside is not None:
-        return beside.beside(price_in, price_out, first_usd=first_usd, request_usd=request_usd)
-    allowed_usd = settings.max_cost_usd
-    # Each process minds its own share, so that all together keep within the cap.
-    share_usd = None if allowed_usd is None else allowed_usd / workers
-    return CostCap(share_usd, price_in, price_out, first_usd=first_usd, request_usd=request_usd)
+    return Account(
+        budget, price_in, price_out, first_usd=first_usd + request_usd, request_usd=request_usd
+    )

@@ -34,9 +34,9 @@ from pytest_xling.text.thoughts import split_response
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
+    from pytest_xling.engine.client import Client
     from pytest_xling.engine.executor import Executor
     from pytest_xling.engine.memo import Memo
-    from pytest_xling.engine.models import Model
     from pytest_xling.engine.sets import ScorableSet
     from pytest_xling.interfaces.annotator import Role
     from pytest_xling.interfaces.provider import Provider
@@ -76,8 +76,8 @@ class Run:
         *,
         run_id: str,
         database: Database,
-        tested: Model,
-        roles: Mapping[Role, Sequence[Model]] | None = None,
+        tested: Client,
+        roles: Mapping[Role, Sequence[Client]] | None = None,
         factory: StepFactory | None = None,
         worker: str = "main",
         executor: Executor | None = None,
@@ -276,7 +276,7 @@ class Run:
 
     async def _prepare(self, jobs: Sequence[Job]) -> None:
         """Load what scoring needs while the first answers are awaited, if any is asked for."""
-        await self._models.tested.asking.wait()
+        await self._models.tested.client.asking.wait()
         await self._scorers(jobs)
         await self._steps.load()
         gc.freeze()  # models, too, stay to the end: no need to look through them for garbage

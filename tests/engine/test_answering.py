@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_xling.engine.answering import Answering
-from pytest_xling.engine.asking import Gate
-from pytest_xling.engine.limits import AdaptiveLimit
+from pytest_xling.engine.answer_step import Answering
+from pytest_xling.engine.client import Client
 from pytest_xling.engine.memo import Memo
 from pytest_xling.engine.store_writer import StoreWriter
 from pytest_xling.errors import PermanentFault
@@ -21,8 +20,6 @@ from pytest_xling.store.outputs import owners
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
-
-    from pytest_xling.errors import XlingError
 
 
 class Careless(ScriptedProvider):
@@ -54,8 +51,7 @@ def answer(path: Path, questions: Sequence[str]) -> list[Any]:
     async def ask() -> list[Any]:
         database = Database(path / "s.sqlite")
         store = StoreWriter(database)
-        step = Answering(provider, limit=AdaptiveLimit(8), cap=None)
-        memo = await Memo.open(step, store)
+        memo = await Memo.open(Answering(Client(provider)), store)
         answers = map(memo, map(request, questions))
         outcomes = await asyncio.gather(*answers, return_exceptions=True)
         await store.aclose()
@@ -87,29 +83,23 @@ def test_an_answer_that_cannot_be_kept_costs_its_own_request_only(tmp_path: Path
 
 
 def test_what_a_provider_says_comes_in_clean() -> None:
-    """A lone surrogate can be neither hashed nor stored nor reported."""
+    """A lone surroclient can be neither hashed nor stored nor reported."""
     provider: Any = Careless()
 
-    async def ask() -> Response | XlingError:
-        step = Answering(provider, limit=AdaptiveLimit(8), cap=None)
-        (ready,) = [ready async for ready in step.compute([request("a\ud83d b")])]
-        return ready[0]
-
-    response = asyncio.run(ask())
-    assert isinstance(response, Response)
+    response = asyncio.run(Client(provider).ask(request("a\ud83d b")))
     assert {"a\ufffd b"} == {response.text, response.model_version, response.error}
 
 
-def test_a_shut_gate_lets_what_is_under_way_go_on() -> None:
+def test_a_shut_client_lets_what_is_under_way_go_on() -> None:
     """And says why nothing else goes through."""
 
     async def two() -> tuple[Response | BaseException, Response | BaseException]:
         provider: Any = Careless()
-        gate = Gate(provider)
-        first = asyncio.create_task(gate.generate(request("a")))
+        client = Client(provider)
+        first = asyncio.create_task(client.ask(request("a")))
         await asyncio.sleep(0)
-        gate.shut("the disk is full")
-        return await asyncio.gather(first, gate.generate(request("b")), return_exceptions=True)
+        client.shut("the disk is full")
+        return await asyncio.gather(first, client.ask(request("b")), return_exceptions=True)
 
     first, second = asyncio.run(two())
     assert isinstance(first, Response)
@@ -117,11 +107,11 @@ def test_a_shut_gate_lets_what_is_under_way_go_on() -> None:
     assert "the disk is full; this was not asked" in str(second)
 
 
-async def _abandoned(gate: Gate) -> list[object]:
-    asked = [asyncio.create_task(gate.generate(request(text))) for text in ("a", "b")]
+async def _abandoned(client: Client) -> list[object]:
+    asked = [asyncio.create_task(client.ask(request(text))) for text in ("a", "b")]
     await asyncio.sleep(0)
-    gate.abandon("nobody waits")
-    return await asyncio.gather(*asked, gate.generate(request("c")), return_exceptions=True)
+    client.abandon("nobody waits")
+    return await asyncio.gather(*asked, client.ask(request("c")), return_exceptions=True)
 
 
 def test_what_is_abandoned_is_dropped_at_once() -> None:
@@ -132,7 +122,7 @@ def test_what_is_abandoned_is_dropped_at_once() -> None:
             await asyncio.Event().wait()
             raise AssertionError
 
-    found = asyncio.run(_abandoned(Gate(Slow(""))))
+    found = asyncio.run(_abandoned(Client(Slow(""))))
     assert ["PermanentFault", "PermanentFault", "GivenUp"] == [
         type(fault).__name__ for fault in found
     ]

@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_xling.engine import batch_queue
-from pytest_xling.engine.breaker import Breaker
-from pytest_xling.engine.limits import AdaptiveLimit, CostCap
-from pytest_xling.engine.models import Model, Models
+from pytest_xling.engine.client import Client
+from pytest_xling.engine.limits import Account, Budget, Patience
+from pytest_xling.engine.models import Models
 from pytest_xling.engine.store_writer import StoreWriter
 from pytest_xling.errors import (
     BudgetExceeded,
     GivenUp,
     PermanentFault,
-    RateLimited,
     TransientFault,
     XlingError,
 )
@@ -85,10 +84,15 @@ class Asker:
         database = Database(self.path)
         store = StoreWriter(database)
         provider = make("m")
-        limit = AdaptiveLimit(9, breaker=Breaker("batch:m", patience_s=self.patience_s))
-        cap = CostCap(self.max_usd, 1.0, 10.0, first_usd=0.001) if self.max_usd else None
-        model = Model(provider=provider, name="m", limit=limit, cap=cap, batch_wait_s=self.wait_s)
-        models = Models(model, {}, store)
+        account = Account(Budget(self.max_usd), 1.0, 10.0, first_usd=0.001)
+        client = Client(
+            provider,
+            "m",
+            patience=Patience("batch:m", patience_s=self.patience_s),
+            account=account if self.max_usd else None,
+            batch_wait_s=self.wait_s,
+        )
+        models = Models(client, {}, store)
         try:
             memo = await models.memo()
             outcomes = await asyncio.gather(*map(memo, requests), return_exceptions=True)
@@ -547,18 +551,3 @@ def test_the_cap_holds_for_batches_and_what_was_sent_is_taken_in_whatever_is_lef
     asked = server.asked.copy()
     assert list("fgh") == Asker(path, max_usd=0.000001).texts("f", "g", "h")
     assert asked == server.asked
-
-
-def test_a_service_that_is_full_is_no_attempt() -> None:
-    """Nothing was asked."""
-    from pytest_xling.engine.asking import ask_in_batches  # noqa: PLC0415  beside its test
-
-    faults = [RateLimited("full"), TransientFault("odd"), RateLimited("full")]
-
-    class Busy:
-        async def generate(self, _: Request) -> Response:
-            if faults:
-                raise faults.pop()
-            return Response(text="yes", stop_reason="stop")
-
-    assert "yes" == asyncio.run(ask_in_batches(Busy(), request("a"), attempts=2)).text

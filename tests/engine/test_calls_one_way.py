@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest_xling
-from pytest_xling.engine.breaker import Breaker
+from pytest_xling.engine.client import Client
 from pytest_xling.engine.job import Job
-from pytest_xling.engine.limits import AdaptiveLimit, CostCap
-from pytest_xling.engine.models import Model
+from pytest_xling.engine.limits import Account, Budget, Patience, Slots
 from pytest_xling.engine.run import Run
 from pytest_xling.errors import PermanentFault, TransientFault
 from pytest_xling.providers.scripted import ScriptedProvider
@@ -141,11 +140,12 @@ def evaluate(path: Path) -> None:
         add_run(connection, record)
 
     async def work() -> None:
-        model = Model(
-            provider=Stumbling(),
-            name="m",
-            limit=AdaptiveLimit(2, first=1, breaker=Breaker("m", patience_s=5)),
-            cap=CostCap(1.0, 1.0, 1.0),
+        model = Client(
+            Stumbling(),
+            "m",
+            slots=Slots(2, first=1),
+            patience=Patience("m", patience_s=5),
+            account=Account(Budget(1.0), 1.0, 1.0),
         )
         run = Run(run_id="r", database=database, tested=model, roles={"judge": [model]})
         await run.evaluate(jobs())

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_xling.engine.limits import AdaptiveLimit, CostCap
+from pytest_xling.engine.limits import Account, Budget, Slots
 from pytest_xling.errors import BudgetExceeded
 from pytest_xling.records import Usage
 
@@ -19,16 +19,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-async def _burst(
-    limit: AdaptiveLimit, capacity: int, requests: int, *, work_s: float = 0.01
-) -> int:
+async def _burst(limit: Slots, capacity: int, requests: int, *, work_s: float = 0.01) -> int:
     """Send *requests* at once to a server that takes *capacity*; return the refusals."""
     taken = refused = 0
 
     async def one() -> None:
         nonlocal taken, refused
         while True:
-            async with limit.slot():
+            async with limit:
                 if taken >= capacity:
                     refused += 1
                     limit.rejected(0.02)
@@ -49,7 +47,7 @@ def test_settles_where_the_server_does(capacity: int) -> None:
     """A burst of 64 to a server that takes fewer leaves as many slots; few refusals follow."""
 
     async def main() -> None:
-        limit = AdaptiveLimit(64)
+        limit = Slots(64)
         refused = await _burst(limit, capacity, 20 * capacity)
         assert capacity - 1 <= limit.limit <= capacity + 1
         assert refused <= 64 - capacity + 5
@@ -62,9 +60,9 @@ def test_never_below_one_slot() -> None:
     """However often it is refused, one request may go."""
 
     async def main() -> None:
-        limit = AdaptiveLimit(4)
+        limit = Slots(4)
         for _ in range(20):
-            async with limit.slot():
+            async with limit:
                 limit.rejected(0.0)
         assert 1 == limit.limit
 
@@ -75,13 +73,13 @@ def test_grows_by_one_after_a_clean_round_and_stops_at_the_maximum() -> None:
     """Successes open slots one by one, never more than were asked for."""
 
     async def main() -> None:
-        limit = AdaptiveLimit(4)
-        async with limit.slot(), limit.slot():
+        limit = Slots(4)
+        async with limit, limit:
             limit.rejected()
         assert 1 == limit.limit
         seen = []
         for _ in range(30):
-            async with limit.slot():
+            async with limit:
                 limit.succeeded()
             seen.append(limit.limit)
         assert 4 == seen[-1]
@@ -94,7 +92,7 @@ def test_probes_less_and_less_often_where_that_is_refused() -> None:
     """The gaps between refused probes grow."""
 
     async def main() -> None:
-        limit = AdaptiveLimit(64)
+        limit = Slots(64)
         limit.limit = limit.in_flight = 33
         limit.rejected()
         probes: list[int] = []
@@ -116,12 +114,12 @@ def test_a_server_that_takes_nothing_is_left_alone_for_as_long_as_it_asks() -> N
     """After a refusal at one slot nothing is sent until Retry-After is over."""
 
     async def main() -> None:
-        limit = AdaptiveLimit(1)
+        limit = Slots(1)
         loop = asyncio.get_running_loop()
-        async with limit.slot():
+        async with limit:
             limit.rejected(0.2)
         start = loop.time()
-        async with limit.slot():
+        async with limit:
             assert loop.time() - start >= 0.19
 
     asyncio.run(main())
@@ -131,7 +129,7 @@ def test_recovers_quickly_after_a_pause() -> None:
     """A server that counts requests per minute is full at once and free at once."""
 
     async def main() -> None:
-        limit = AdaptiveLimit(64)
+        limit = Slots(64)
         limit.in_flight = 64
         for _ in range(64):
             limit.rejected(0.01)
@@ -149,11 +147,11 @@ def test_slots_are_given_in_the_order_they_were_asked_for() -> None:
     """Nobody overtakes."""
 
     async def main() -> list[int]:
-        limit = AdaptiveLimit(3)
+        limit = Slots(3)
         order = []
 
         async def one(number: int) -> None:
-            async with limit.slot():
+            async with limit:
                 order.append(number)
                 await asyncio.sleep(random.random() / 1000)  # noqa: S311  only a jitter
 
@@ -172,11 +170,11 @@ def test_cancelling_loses_no_slot(plan: Sequence[tuple[int, bool]], size: int) -
     """Whoever is cancelled, waiting or inside, all slots are free at the end and all others ran."""
 
     async def main() -> None:
-        limit = AdaptiveLimit(size)
+        limit = Slots(size)
         done = set()
 
         async def one(number: int, steps: int) -> None:
-            async with limit.slot():
+            async with limit:
                 assert limit.in_flight <= size
                 for _ in range(steps):
                     await asyncio.sleep(0)
@@ -198,59 +196,83 @@ def test_cancelling_loses_no_slot(plan: Sequence[tuple[int, bool]], size: int) -
 def test_zero_slots_are_refused() -> None:
     """A limit of 0 would wait for ever."""
     with pytest.raises(ValueError, match="at least 1"):
-        AdaptiveLimit(0)
+        Slots(0)
+
+
+def _account(max_usd: float | None, price_in: float, price_out: float, **more: float) -> Account:
+    return Account(Budget(max_usd), price_in, price_out, **more)
+
+
+def _asked(account: Account, *usages: Usage | None) -> None:
+    """Admit a request for each of *usages*, and settle it at once."""
+
+    async def main() -> None:
+        for usage in usages:
+            await account.admit()
+            account.settle(usage)
+
+    asyncio.run(main())
+
+
+async def _admitted(account: Account) -> bool:
+    """Tell whether one more request is admitted at once."""
+    try:
+        async with asyncio.timeout(0.01):
+            await account.admit()
+    except TimeoutError:
+        return False
+    return True
 
 
 def test_prices_are_per_million_tokens() -> None:
     """2 US$ in and 8 out: 1,000 and 500 tokens cost 0.006."""
-    cap = CostCap(None, 2.0, 8.0)
-    cap.admit()
-    cap.settle(Usage(prompt_tokens=1_000, completion_tokens=500))
-    assert pytest.approx(0.006) == cap.spent_usd
+    account = _account(None, 2.0, 8.0)
+    _asked(account, Usage(prompt_tokens=1_000, completion_tokens=500))
+    assert pytest.approx(0.006) == account.spent_usd
 
 
 def test_the_cap_stops_before_it_is_passed() -> None:
     """Ten answers at 0.1 fit into 1 US$; the eleventh is not asked."""
-    cap = CostCap(1.0, 1.0, 0.0)
-    for _ in range(10):
-        cap.admit()
-        cap.settle(Usage(prompt_tokens=100_000))
+    account = _account(1.0, 1.0, 0.0)
+    tenth = Usage(prompt_tokens=100_000)
+    _asked(account, *[tenth] * 10)
     with pytest.raises(BudgetExceeded, match="--xling-max-cost"):
-        cap.admit()
-    assert pytest.approx(1.0) == cap.spent_usd
+        _asked(account, tenth)
+    assert pytest.approx(1.0) == account.spent_usd
 
 
 def test_requests_in_flight_count_at_the_mean_price() -> None:
-    """After one answer at 0.1, nine more may be in flight, not ten."""
-    cap = CostCap(1.0, 1.0, 0.0)
-    cap.admit()
-    cap.settle(Usage(prompt_tokens=100_000))
-    for _ in range(9):
-        cap.admit()
-    with pytest.raises(BudgetExceeded, match="9 requests are in flight"):
-        cap.admit()
-    cap.settle(None)
-    cap.admit()
+    """After one answer at 0.1, nine more may be in flight, not ten: the tenth waits for one."""
+
+    async def main() -> None:
+        account = _account(1.0, 1.0, 0.0)
+        await account.admit()
+        account.settle(Usage(prompt_tokens=100_000))
+        assert [True] * 9 + [False] == [await _admitted(account) for _ in range(10)]
+        account.settle(None)
+        assert await _admitted(account)
+
+    asyncio.run(main())
 
 
-def test_what_others_spent_counts() -> None:
-    """A cap that other processes have used up lets nothing out."""
-    with pytest.raises(BudgetExceeded, match="5 US"):
-        CostCap(5.0, 1.0, 1.0, spent_usd=5.0).admit()
+def test_models_share_a_budget_each_at_its_own_price() -> None:
+    """What one has spent is not there for the other, and nobody waits for what is spent."""
+    budget = Budget(1.0)
+    judge, tested = Account(budget, 1.0, 0.0), Account(budget, 2.0, 0.0, first_usd=0.1)
+    _asked(judge, Usage(prompt_tokens=400_000))
+    _asked(tested, Usage(prompt_tokens=300_000))
+    assert pytest.approx(0.6) == tested.spent_usd
+    with pytest.raises(BudgetExceeded, match="1 US\\$ are spent"):
+        _asked(judge, None)
 
 
-def test_the_first_volley_is_reckoned_by_the_longest_answer() -> None:
-    """Before any price is known, only as many go out as the cap allows in the worst case."""
-    cap = CostCap(1.0, 1.0, 1.0, first_usd=0.4)
-    cap.admit()
-    cap.admit()
-    with pytest.raises(BudgetExceeded):
-        cap.admit()
+@pytest.mark.parametrize(("max_usd", "in_flight"), [(1.0, 2), (0.1, 1)])
+def test_the_first_volley_is_reckoned_by_the_longest_answer(max_usd: float, in_flight: int) -> None:
+    """Before any price is known only as many go out as the cap allows at worst, but one."""
 
+    async def main() -> None:
+        account = _account(max_usd, 1.0, 1.0, first_usd=0.4)
+        admitted = [await _admitted(account) for _ in range(in_flight + 1)]
+        assert [True] * in_flight + [False] == admitted
 
-def test_one_request_goes_out_even_if_it_may_cost_too_much() -> None:
-    """A cap below the worst case of one request would otherwise never let any out."""
-    cap = CostCap(0.1, 1.0, 1.0, first_usd=0.4)
-    cap.admit()
-    with pytest.raises(BudgetExceeded):
-        cap.admit()
+    asyncio.run(main())

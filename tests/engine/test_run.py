@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import pytest
 
+from pytest_xling.engine.client import Client
 from pytest_xling.engine.job import Job
-from pytest_xling.engine.limits import AdaptiveLimit
-from pytest_xling.engine.models import Model
 from pytest_xling.engine.run import Run
 from pytest_xling.errors import PermanentFault
 from pytest_xling.records import Message, Request, Response, RunRecord, Sample
@@ -107,7 +106,7 @@ def run(path: Path, run_id: str, *, forgets: str = "") -> list[Score]:
 
     async def evaluate() -> None:
         provider = Forgetful(forgets=forgets)
-        tested = Model(provider=provider, name="m", limit=AdaptiveLimit(8), cap=None)
+        tested = Client(provider, "m")
         made = Run(run_id=run_id, database=database, tested=tested)
         await made.evaluate(jobs())
         with database.read() as connection:

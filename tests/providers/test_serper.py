@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_xling.engine.asking import ask
-from pytest_xling.engine.limits import AdaptiveLimit
+from pytest_xling.engine.client import Client
 from pytest_xling.errors import (
     ConfigError,
     PermanentFault,
@@ -253,13 +252,9 @@ def _asked(server: SerperServer, count: int = 1, *, attempts: int = 3) -> list[R
 
     async def main() -> list[Response]:
         provider = SerperProvider(server.url, timeout_s=5.0)
-        limit = AdaptiveLimit(provider.max_connections)
-        asking = (
-            ask(provider, _request(f"Why {n}?"), limit=limit, attempts=attempts)
-            for n in range(count)
-        )
+        client = Client(provider, attempts=attempts)
         try:
-            return await asyncio.gather(*asking)
+            return await asyncio.gather(*(client.ask(_request(f"Why {n}?")) for n in range(count)))
         finally:
             await provider.aclose()
 

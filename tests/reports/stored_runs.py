@@ -6,9 +6,9 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
+from pytest_xling.engine.client import Client
 from pytest_xling.engine.job import Job
-from pytest_xling.engine.limits import AdaptiveLimit
-from pytest_xling.engine.models import Model
+from pytest_xling.engine.limits import Slots
 from pytest_xling.engine.run import Run
 from pytest_xling.gates.estimate import estimate
 from pytest_xling.gates.judge import judge
@@ -142,7 +142,7 @@ async def _evaluate(
     database: Database, asked: Sequence[Asked], *, metrics: tuple[str, ...], run_id: str, model: str
 ) -> None:
     provider = Known(answers={(a.benchmark, a.id, a.language, a.repeat): a for a in asked})
-    tested = Model(provider=provider, name=model, limit=AdaptiveLimit(64), cap=None)
+    tested = Client(provider, model, slots=Slots(64))
     run = Run(run_id=run_id, database=database, tested=tested)
     jobs = [
         Job(

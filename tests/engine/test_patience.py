@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling.engine import breaker as module
-from pytest_xling.engine.breaker import Breaker
+from pytest_xling.engine import limits as module
+from pytest_xling.engine.limits import Patience
 from pytest_xling.errors import GivenUp, PermanentFault, RateLimited, TransientFault
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Clock:
-    """The time as the breaker reads it."""
+    """The time as the patience reads it."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -48,11 +48,11 @@ def test_pauses_double_and_fit_into_the_patience(clock: Clock) -> None:
 
     def check() -> None:
         for patience_s in (1.0, 120.0, 3600.0):
-            breaker = Breaker(patience_s=patience_s)
-            breaker.failed(RateLimited("full"))
+            patience = Patience(patience_s=patience_s)
+            patience.failed(RateLimited("full"))
             start, pauses = clock.now, []
             while clock.now - start < patience_s:
-                pauses.append(breaker.pause_s())
+                pauses.append(patience.pause_s())
                 clock.now += pauses[-1]
             assert 8 <= len(pauses) <= 14
             assert patience_s == pytest.approx(sum(pauses))
@@ -64,14 +64,14 @@ def test_a_wait_that_is_asked_for_is_kept_as_far_as_the_patience_goes(clock: Clo
     """20 of 120 s are waited; of an hour half of what is left, so that it is asked once more."""
 
     def check() -> None:
-        breaker = Breaker(patience_s=120)
-        breaker.failed(RateLimited("full"))
-        assert 20 == breaker.pause_s(20)
-        assert 60 == breaker.pause_s(3600)
+        patience = Patience(patience_s=120)
+        patience.failed(RateLimited("full"))
+        assert 20 == patience.pause_s(20)
+        assert 60 == patience.pause_s(3600)
         clock.now += 100
-        assert 10 == breaker.pause_s(20)
+        assert 10 == patience.pause_s(20)
         clock.now += 19
-        assert 7.5 == breaker.pause_s(20)
+        assert 7.5 == patience.pause_s(20)
 
     on_a_loop(check)
 
@@ -80,15 +80,15 @@ def test_what_is_waited_for_is_said(clock: Clock) -> None:
     """Model, fault and time; nothing once there is an answer."""
 
     def check() -> None:
-        breaker = Breaker("gpt-4o", patience_s=120)
-        said = [breaker.waiting]
-        breaker.failed(RateLimited("full"))
+        patience = Patience("gpt-4o", patience_s=120)
+        said = [patience.waiting]
+        patience.failed(RateLimited("full"))
         clock.now += 35
-        said.append(breaker.waiting)
-        breaker.failed(TransientFault("broken", status=503))
-        said.append(breaker.waiting)
-        breaker.answered()
-        said.append(breaker.waiting)
+        said.append(patience.waiting)
+        patience.failed(TransientFault("broken", status=503))
+        said.append(patience.waiting)
+        patience.answered()
+        said.append(patience.waiting)
         assert ["", "gpt-4o: 429, 35 of 120 s", "gpt-4o: 503, 35 of 120 s", ""] == said
 
     on_a_loop(check)
@@ -99,7 +99,7 @@ def test_a_few_requests_that_fail_are_no_storm(clock: Clock) -> None:
     del clock
 
     def check() -> None:
-        new, known = Breaker(), Breaker()
+        new, known = Patience(), Patience()
         known.answered()
         for number in range(12):
             new.failed(TransientFault("500"), request=number % 4)
@@ -115,37 +115,37 @@ def test_a_few_requests_that_fail_are_no_storm(clock: Clock) -> None:
 def test_what_is_under_way_may_still_be_answered(clock: Clock) -> None:
     """The end of the patience waits for a request that was sent before it."""
 
-    def check() -> None:
-        breaker = Breaker(patience_s=10)
-        with breaker:
-            breaker.failed(RateLimited("full"))
-            clock.now += 11
-            breaker.failed(RateLimited("full"))
-            assert not breaker.stopped
-        breaker.failed(RateLimited("full"))
-        with pytest.raises(GivenUp, match=r"no answer for 10 s \(--xling-patience\)"):
-            breaker.check()
+    async def main() -> None:
+        patience = Patience(patience_s=10)
+        async with patience.tries() as tries:
+            silent = pytest.raises(GivenUp, match=r"no answer for 10 s \(--xling-patience\)")
+            with silent, tries.attempt():
+                patience.failed(RateLimited("full"))
+                clock.now += 11
+                patience.failed(RateLimited("full"))
+                assert not patience.stopped
+                raise RateLimited("full")  # noqa: EM101  no message for anybody
 
-    on_a_loop(check)
+    asyncio.run(main())
 
 
 def test_three_in_a_row_and_alike_are_enough() -> None:
     """An answer in between, or another text, and it begins anew."""
 
     def check() -> None:
-        breaker = Breaker()
+        patience = Patience()
         wrong = PermanentFault("401", every_request=True)
         for fault in (wrong, wrong, None, wrong, wrong, PermanentFault("404", every_request=True)):
             if fault is None:
-                breaker.answered()
+                patience.answered()
             else:
-                breaker.failed(fault)
-        breaker.failed(PermanentFault("too long"))
-        assert not breaker.stopped
+                patience.failed(fault)
+        patience.failed(PermanentFault("too long"))
+        assert not patience.stopped
         for _ in range(3):
-            breaker.failed(wrong)
+            patience.failed(wrong)
         with pytest.raises(GivenUp, match="3 requests in a row met the same fault: 401") as caught:
-            breaker.check()
+            patience.check()
         assert "401" == caught.value.cause
 
     on_a_loop(check)

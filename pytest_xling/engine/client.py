@@ -1,0 +1,242 @@
+"""The one place where a model is asked."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import nullcontext
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal
+
+from pytest_xling.engine.batch_queue import BatchQueue
+from pytest_xling.engine.counting import with_tokens
+from pytest_xling.engine.limits import Patience, Slots
+from pytest_xling.errors import (
+    BudgetExceeded,
+    GivenUp,
+    PermanentFault,
+    ProviderFault,
+    RateLimited,
+    TransientFault,
+)
+from pytest_xling.interfaces.batching import Batching
+from pytest_xling.records import MOST_TOKENS
+from pytest_xling.text.display import clean
+
+if TYPE_CHECKING:
+    from pytest_xling.engine.limits import Account, Tries
+    from pytest_xling.engine.store_writer import StoreWriter
+    from pytest_xling.interfaces.provider import Provider
+    from pytest_xling.records import Request, Response
+
+ATTEMPTS = 6
+"""How often a request is asked that meets faults which may pass; refusals (429) do not count."""
+STORE_AWAY_S = 0.1
+"""Between two looks whether the store is back."""
+
+
+class Client:
+    """Asks one model until there is an answer, within its slots, its patience and its budget.
+
+    Args:
+        provider: who answers; it makes one attempt at a time.
+        name: of the model, as the provider knows it.
+        slots: how many requests may be in flight; batches need none.
+        patience: how long the model may go without an answer.
+        account: what may be spent; None where nothing costs.
+        batch_wait_s: how long answers are waited for that come in batches.
+        attempts: how often a request is asked that meets faults which may pass.
+    """
+
+    def __init__(
+        self,
+        provider: Provider,
+        name: str = "the model",
+        *,
+        slots: Slots | None = None,
+        patience: Patience | None = None,
+        account: Account | None = None,
+        batch_wait_s: float = 0.0,
+        attempts: int = ATTEMPTS,
+    ) -> None:
+        self.provider = provider
+        self.name = name
+        self.slots = slots or Slots(provider.max_connections)
+        self.patience = patience or Patience(name)
+        self.account = account
+        self.asking = asyncio.Event()
+        """Set once anything had to be asked."""
+        self._attempts = attempts
+        self._batch_wait_s = batch_wait_s
+        self._batches: BatchQueue | None = None
+        self._store: StoreWriter | None = None
+        self._closed = ""
+        self._abandoned = False
+        self._over = ""
+        self._under_way: set[asyncio.Task[object]] = set()
+
+    def open(self, store: StoreWriter) -> None:
+        """Have answers kept in *store*: while it is away nothing is asked."""
+        self._store = store
+        if isinstance(self.provider, Batching):
+            self._batches = BatchQueue(
+                self.provider,
+                model=self.patience.name,
+                store=store,
+                patience=self.patience,
+                wait_s=self._batch_wait_s,
+            )
+
+    async def ask(self, request: Request) -> Response:
+        """Ask, and again where that may help; what comes in is clean.
+
+        Raises:
+            RateLimited, TransientFault: it still failed at the last attempt.
+            PermanentFault: asking again will not help.
+            GivenUp: the model is not asked any more.
+            BudgetExceeded: the cost cap is reached.
+        """
+        self.asking.set()
+        pauses: Literal["request", "none"] = "request" if self._batches is None else "none"
+        async with self.patience.tries(self._attempts, pauses=pauses) as tries:
+            while True:
+                try:
+                    return await self._attempt(request, tries)
+                except (RateLimited, TransientFault) as fault:
+                    await tries.pause(fault)
+
+    async def _attempt(self, request: Request, tries: Tries) -> Response:
+        sent = self._batches is not None and await self._batches.has(request)
+        async with self.slots if self._batches is None else nullcontext():
+            await self._admit(sent=sent)
+            usage = None
+            try:
+                response = await self._generate(request, tries)
+                usage = response.usage
+            finally:
+                if self.account is not None:
+                    self.account.settle(usage)
+        return response
+
+    async def _admit(self, *, sent: bool) -> None:
+        """Wait until the request may be paid for; one that was sent in a batch is, in any case.
+
+        Raises:
+            GivenUp, BudgetExceeded: it may not.
+        """
+        self.patience.check()
+        if self.account is None:
+            return
+        if self._over and not sent:
+            msg = f"nothing more is asked of {self.patience.name}: {self._over}"
+            raise GivenUp(msg, cause=self._over)
+        try:
+            await self.account.admit(sent=sent)
+        except BudgetExceeded as over:
+            self._over = str(over)
+            if self._batches is None:
+                self.patience.stop(self._over)
+            raise
+
+    async def _generate(self, request: Request, tries: Tries) -> Response:
+        """Ask once, and have slots and patience know how it went; batches tell them themselves."""
+        if self._batches is not None:
+            return await self._answer(request)
+        try:
+            with tries.attempt():
+                response = await self._answer(request)
+        except ProviderFault as fault:
+            self._slow_down(fault)
+            raise
+        self.slots.succeeded()
+        return response
+
+    def _slow_down(self, fault: ProviderFault) -> None:
+        """Close a slot where the server asks for it, or fails whatever it is asked."""
+        failing = self.patience.failing
+        if isinstance(fault, RateLimited | TransientFault):
+            asked_s = fault.retry_after_s
+            if isinstance(fault, RateLimited) or asked_s is not None or failing:
+                self.slots.rejected(self.patience.pause_s(asked_s))
+        elif failing:
+            self.slots.rejected(0.0)
+
+    async def _answer(self, request: Request) -> Response:
+        """Ask the provider unless closed; what is under way when this is closed goes on."""
+        # What cannot be kept just now is asked later.
+        while self._is_held():  # noqa: ASYNC110  no event tells
+            await asyncio.sleep(STORE_AWAY_S)
+        if self._closed:
+            msg = f"{self._closed}; this was not asked"
+            raise GivenUp(msg, cause=self._closed)
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101  for mypy: a coroutine runs in a task
+        self._under_way.add(task)
+        try:
+            response = await (self._batches or self.provider).generate(request)
+        except asyncio.CancelledError as error:
+            if self._abandoned:
+                task.uncancel()
+                msg = f"{self._closed}; the answer was not waited for"
+                raise PermanentFault(msg) from None
+            if task.cancelling():
+                raise
+            # Nobody cancelled the task: the provider did so by itself.
+            msg = f"provider {self.provider.name!r} broke: {error!r}"
+            raise PermanentFault(msg) from error
+        finally:
+            self._under_way.discard(task)
+        response = _cleaned(response)
+        if self.account is not None and not self.account.request_usd:
+            response = await with_tokens(request, response)
+        return response
+
+    def _is_held(self) -> bool:
+        return self._store is not None and self._store.database.is_away and not self._closed
+
+    @property
+    def waiting(self) -> str:
+        """What is waited for longer than usual: a model that fails, batches; "" for nothing."""
+        batches = self._batches.progress if self._batches is not None else ""
+        return "; ".join(filter(None, (self.patience.waiting, batches)))
+
+    def shut(self, reason: str) -> None:
+        """Ask nothing more, because of *reason*."""
+        self._closed = reason
+
+    def abandon(self, reason: str) -> None:
+        """Ask nothing more, because of *reason*, and drop what is under way."""
+        self.shut(reason)
+        self._abandoned = True
+        for task in self._under_way:
+            task.cancel()
+
+    async def close(self, *, grace_s: float) -> None:
+        """Ask nothing more, and wait up to *grace_s* for what is under way; batches stay there."""
+        self._closed = self._closed or "the run is being stopped"
+        if self._batches is not None:
+            await self._batches.close()
+        if self._under_way:
+            await asyncio.wait(self._under_way, timeout=grace_s)
+
+
+def _cleaned(response: Response) -> Response:
+    """Return *response* with text that can be kept, and with counts that can be believed."""
+    text, error, usage = response.text, response.error, response.usage
+    return replace(
+        response,
+        usage=replace(
+            usage,
+            prompt_tokens=_believed(usage.prompt_tokens),
+            completion_tokens=_believed(usage.completion_tokens),
+        ),
+        text=None if text is None else clean(text),
+        thoughts=clean(response.thoughts),
+        error=None if error is None else clean(error),
+        model_version=clean(response.model_version),
+        first_token=tuple((clean(token), logprob) for token, logprob in response.first_token),
+    )
+
+
+def _believed(tokens: int) -> int:
+    """Return a count of tokens; 0, which stands for none counted, where there cannot be so many."""
+    return tokens if 0 <= tokens <= MOST_TOKENS else 0
