@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from pytest_xling.config.store_location import ServerUrl
+from pytest_xling.errors import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,6 +46,19 @@ def count(minimum: int, maximum: int = _LARGEST) -> Callable[[str], int]:
         return value
 
     return parse
+
+
+def one_of(*words: str) -> Callable[[object], str]:
+    """Return a reader of values that are one of *words*."""
+
+    def read(value: object) -> str:
+        if value in words:
+            return str(value)
+        listed = f"{did_you_mean(str(value), words)} Known: {', '.join(words)}"
+        msg = f"{value!r} is unknown.{listed}"
+        raise ValueError(msg)
+
+    return read
 
 
 def _finite(text: str) -> float:

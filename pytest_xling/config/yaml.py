@@ -119,6 +119,14 @@ class YamlFile:
         except (ConfigError, ValueError) as error:
             raise self.error(*keys, what=str(error)) from error
 
+    def optional(self, *keys: str | int, by: Callable[[Any], T]) -> T | None:
+        """Return what *by* makes of the value at a key path; None where there is none.
+
+        Raises:
+            ConfigError: as :meth:`read`.
+        """
+        return None if self.get(*keys) is None else self.read(*keys, by=by)
+
     def items(self, *keys: str | int, by: Callable[[Any], T], what: str) -> list[T]:
         """Return what *by* makes of each item of the list at a key path.
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import inspect
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pytest_xling.errors import ConfigError
+from pytest_xling.models.batches import in_halves
 from pytest_xling.models.devices import share_cores
 from pytest_xling.models.loading import few, load_model, loading
 
@@ -52,7 +54,7 @@ class Forward:
         return int(self._model.config.hidden_size)
 
     def states(
-        self, ids: Sequence[NDArray[np.int32]], *, layer: int, pad: int
+        self, ids: Sequence[NDArray[np.int32]], layer: int, pad: int
     ) -> list[NDArray[np.float32]]:
         """Return the states of the tokens of each text of one batch.
 
@@ -61,19 +63,7 @@ class Forward:
             layer: 0 is the embedding layer.
             pad: the id to fill up shorter texts with.
         """
-        import torch  # noqa: PLC0415  an extra, and a second to import
-
-        try:
-            return self._batch(ids, layer, pad)
-        except torch.OutOfMemoryError:
-            if len(ids) == 1:
-                raise
-            half = len(ids) // 2
-        torch.cuda.empty_cache()
-        return [
-            *self.states(ids[:half], layer=layer, pad=pad),
-            *self.states(ids[half:], layer=layer, pad=pad),
-        ]
+        return in_halves(partial(self._batch, layer=layer, pad=pad), ids)
 
     def _batch(
         self, ids: Sequence[NDArray[np.int32]], layer: int, pad: int

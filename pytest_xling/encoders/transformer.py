@@ -12,6 +12,7 @@ from pytest_xling.encoders.forward import Forward
 from pytest_xling.encoders.reading import Reader, Window
 from pytest_xling.encoders.tokens import Tokens
 from pytest_xling.errors import ConfigError
+from pytest_xling.models.batches import budget_on
 from pytest_xling.models.loading import most_tokens
 
 if TYPE_CHECKING:
@@ -23,10 +24,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.encoders.source import Source
     from pytest_xling.keys import JsonValue
-
-# Fastest of 256 to 4096 on a CPU, where a few hundred rows keep a core busy; a GPU wants many.
-_BUDGET_CPU = 1024
-_BUDGET_GPU = 1 << 15
 
 
 class TransformerEncoder:
@@ -146,7 +143,7 @@ class TransformerEncoder:
             self._forward,
             of=self._source.called,
             pad=self._tokens.pad,
-            budget=_BUDGET_CPU if self._device == "cpu" else _BUDGET_GPU,
+            budget=budget_on(self._device),
             first=self._layout.pooling == "cls",
         )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import time
 from abc import ABC, abstractmethod
@@ -11,19 +10,25 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import httpx2
 
-from pytest_xling.errors import PermanentFault, ProviderFault
-from pytest_xling.http.faults import no_reply, passing, unusable
+from pytest_xling.errors import PermanentFault
+from pytest_xling.http.connection import Connection
+from pytest_xling.http.faults import passing, unusable
 from pytest_xling.http.reply import EVERY_REQUEST, excerpt, read_json
-from pytest_xling.http.transport import CONNECT_S, Pools, RedactedLogs, Screened
+from pytest_xling.http.transport import MOST_BYTES
+from pytest_xling.records import Response
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Awaitable, Iterable, Mapping
 
+    from pytest_xling.errors import ProviderFault
     from pytest_xling.http.endpoint import Endpoint
     from pytest_xling.keys import JsonValue
-    from pytest_xling.records import Request, Response, ToolCall
+    from pytest_xling.records import Request, ToolCall
 
 _SAMPLING = "--xling-temperatures (=default sends none)"
+_UNKNOWN_PARAM = frozenset({httpx2.codes.BAD_REQUEST, httpx2.codes.UNPROCESSABLE_CONTENT})
+# Codes of such a refusal that is about the question.
+_OTHER = frozenset({"content_filter", "context_length_exceeded"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +37,7 @@ class Refusal:
 
     reply: httpx2.Response
     error: Mapping[str, Any]
-    """What the body has under that key; empty where it is none of the service's own."""
+    """What the body has under that key, or else the body; empty where it is no object."""
     message: str
     """On one line, without secrets."""
 
@@ -49,26 +54,25 @@ class HostedClient(ABC):
         endpoint: the service.
         model: as it knows it.
         timeout_s: how long an exchange may take.
+        most_bytes: how long a reply may be, unpacked.
     """
 
     ends: ClassVar[str]
     """How the service's address usually ends, for messages."""
+    path: ClassVar[str] = ""
+    """What requests add to the endpoint's address."""
     never: ClassVar[frozenset[str]] = frozenset()
     """Params that the service has no word for."""
+    leaves_out_temperature: ClassVar[bool] = True
+    """Whether a temperature of 0 that is refused is left out."""
 
-    def __init__(self, endpoint: Endpoint, model: str, *, timeout_s: float) -> None:
+    def __init__(
+        self, endpoint: Endpoint, model: str, *, timeout_s: float, most_bytes: int = MOST_BYTES
+    ) -> None:
         self.endpoint = endpoint
         self.model = model
-        self._timeout_s = timeout_s
-        self._connect_s = min(CONNECT_S, timeout_s)
+        self.connection = Connection(endpoint, timeout_s=timeout_s, most_bytes=most_bytes)
         self._not_taken: set[str] = set(self.never)
-        self._logs = RedactedLogs(endpoint.secrets)
-        self.http_client = httpx2.AsyncClient(
-            transport=Screened(endpoint, Pools()),
-            timeout=httpx2.Timeout(timeout_s, connect=self._connect_s, pool=None),
-            # Another address would get questions and key, and a GET is no question.
-            follow_redirects=False,
-        )
 
     @abstractmethod
     def body(self, request: Request, params: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
@@ -83,17 +87,63 @@ class HostedClient(ABC):
         """Return the answer in *reply*, the JSON of a success.
 
         Raises:
-            TransientFault, PermanentFault: there is none in it.
+            RateLimited, TransientFault, PermanentFault: there is none in it.
         """
 
-    def path(self) -> str:
-        """Return what requests add to the endpoint's address."""
-        return ""
+    def rewords(self, refusal: Refusal, body: Mapping[str, JsonValue]) -> bool:
+        """Tell whether *body* was refused for a word that :meth:`body` uses no more from now on."""
+        del refusal, body
+        return False
 
     def fault(self, refusal: Refusal, answered: str) -> ProviderFault | None:
         """Return the fault for a refusal that only this service words so; None for any other."""
         del refusal, answered
         return None
+
+    def advice(self, refusal: Refusal, body: Mapping[str, JsonValue]) -> tuple[str, bool]:
+        """Say how to mend a refused request, and whether an option does, for all requests."""
+        if "temperature" in body and "temperature" in refusal.message:
+            advice = f"does not take this temperature: change or drop {_SAMPLING}"
+            return f"Model {self.model!r} {advice}", True
+        return f"Model {self.model!r} does not take this request", False
+
+    def left_out(self, request: Request) -> tuple[str, ...]:
+        """Return the params of *request* that this service was found not to take."""
+        return tuple(name for name in _given(request, ()) if name in self._not_taken)
+
+    def worded(self, request: Request, left_out: Iterable[str]) -> dict[str, JsonValue]:
+        """Return the body of *request* but for params left out."""
+        return self.body(request, _given(request, left_out))
+
+    def otherwise(
+        self,
+        refusal: Refusal,
+        request: Request,
+        body: Mapping[str, JsonValue],
+        left_out: tuple[str, ...],
+    ) -> tuple[str, ...] | None:
+        """Return what to leave out of *request*, refused as *body*; None where that cannot help.
+
+        Newer models take no temperature. That of 0 is our own wish for answers that can be had
+        again; any other is the user's, and what was asked without it would be called by it.
+        """
+        if self.rewords(refusal, body):
+            return left_out
+        if refusal.status not in _UNKNOWN_PARAM or refusal.error.get("code") in _OTHER:
+            return None
+        params, told = _given(request, left_out), refusal.reply.text
+        if "optional_logprobs" in params and "logprobs" in told.lower():
+            return (*left_out, "optional_logprobs")
+        cold = self.leaves_out_temperature and params.get("temperature") == 0
+        if cold and "temperature" in told:
+            return (*left_out, "temperature")
+        # Not every service says that it is the schema that it does not take.
+        return (*left_out, "response_format") if "response_format" in params else None
+
+    def learn(self, response: Response, left_out: tuple[str, ...]) -> Response:
+        """Keep in mind that a request was taken without these params, and note them beside it."""
+        self._not_taken.update(left_out)
+        return replace(response, left_out=left_out) if left_out else response
 
     async def ask(self, request: Request) -> Response:
         """Ask, and once more without a param that is not taken and can be done without.
@@ -101,68 +151,87 @@ class HostedClient(ABC):
         Raises:
             RateLimited, TransientFault, PermanentFault: nothing was answered.
         """
-        given = {name: value for name, value in request.params.items() if value is not None}
-        left_out = tuple(name for name in given if name in self._not_taken)
+        left_out = self.left_out(request)
         while True:
-            params = {name: value for name, value in given.items() if name not in left_out}
+            body = self.worded(request, left_out)
             start = time.perf_counter()
-            reply = await self._exchange(self.body(request, params))
+            reply = await self.connection.exchange(self.send(body))
+            latency_s = time.perf_counter() - start
             if reply.is_success:
                 read = self.read(read_json(reply.content, url=self.endpoint.url, ends=self.ends))
-                self._not_taken.update(left_out)
-                latency_s = time.perf_counter() - start
-                return replace(read, latency_s=latency_s, left_out=left_out)
-            refusal = self._refusal(reply)
-            without = _dispensable(refusal, params)
-            if not without:
-                raise self._fault(refusal, params)
-            left_out = (*left_out, without)
+                return self.learn(replace(read, latency_s=latency_s), left_out)
+            refusal = self.refusal(reply)
+            without = self.otherwise(refusal, request, body, left_out)
+            if without is None:
+                return self.learn(self.refused(refusal, body), left_out)
+            left_out = without
 
-    async def _exchange(self, body: Mapping[str, JsonValue]) -> httpx2.Response:
-        fault: ProviderFault
-        try:
-            # httpx2's time-out is for each read: a server that drips would never meet it.
-            async with asyncio.timeout(self._timeout_s):
-                return await self.send(body)
-        except (TimeoutError, httpx2.HTTPError) as error:
-            connecting = isinstance(error, httpx2.ConnectTimeout)
-            waited_s = self._connect_s if connecting else self._timeout_s
-            fault = no_reply(error, self.endpoint, timeout_s=waited_s)
-        except ProviderFault as error:
-            fault = error.with_traceback(None)  # whose frames hold what was sent
-        raise fault  # out here, so that no traceback shows the client's exceptions
-
-    def _refusal(self, reply: httpx2.Response) -> Refusal:
+    def refusal(self, reply: httpx2.Response) -> Refusal:
+        """Return what *reply*, whose status is no success, says."""
         try:
             body = json.loads(reply.content)
         except (ValueError, RecursionError):
             body = None
-        error = body.get("error") if isinstance(body, dict) else None
+        error = body.get("error", body) if isinstance(body, dict) else None
         error = error if isinstance(error, dict) else {}
         told = error.get("message")
         text = told if isinstance(told, str) else reply.text or reply.reason_phrase
         message = excerpt(self.endpoint.secrets.redact(text))
         return Refusal(reply=reply, error=error, message=message)
 
-    def _fault(self, refusal: Refusal, params: Mapping[str, JsonValue]) -> ProviderFault:
-        """Return the fault for a reply whose status is no success."""
-        reply, model = refusal.reply, self.model
+    def refused(self, refusal: Refusal, body: Mapping[str, JsonValue]) -> Response:
+        """Return the answer that a refusal is: a filter's, of the question.
+
+        Raises:
+            RateLimited, TransientFault, PermanentFault: it is none.
+        """
+        reply = refusal.reply
+        if refusal.error.get("code") == "content_filter":
+            return Response(text=None, stop_reason="content_filter", error=refusal.message)
         answered = f"{self.endpoint.url} answered {refusal.status}: {refusal.message!r}"
         fault = self.fault(refusal, answered) or passing(reply, answered)
         if fault is not None:
-            return fault
-        if refusal.status in EVERY_REQUEST or reply.is_redirect:
-            advice = unusable(reply, self.endpoint, model=model, path=self.path(), ends=self.ends)
-            return PermanentFault(f"{answered}. {advice}", every_request=True)
-        if "temperature" in params and "temperature" in refusal.message:
-            advice = f"Model {model!r} does not take this temperature: change or drop {_SAMPLING}"
-            return PermanentFault(f"{answered}. {advice}", every_request=True)
-        return PermanentFault(f"{answered}. Model {model!r} does not take this request")
+            raise fault
+        if every_request := refusal.status in EVERY_REQUEST or reply.is_redirect:
+            advice = unusable(
+                reply, self.endpoint, model=self.model, path=self.path, ends=self.ends
+            )
+        else:
+            advice, every_request = self.advice(refusal, body)
+        msg = f"{answered}. {advice}"
+        raise PermanentFault(msg, every_request=every_request)
+
+    async def through(self, sdk: Any, sending: Awaitable[httpx2.Response]) -> httpx2.Response:  # noqa: ANN401  a module
+        """Return the reply that *sdk*, an official client, gets for *sending*, whatever its status.
+
+        Raises:
+            Exception: what the connection raised.
+        """
+        try:
+            return await sending
+        except sdk.APIStatusError as error:
+            reply: httpx2.Response = error.response
+            return reply
+        except sdk.APIConnectionError as error:
+            raise (error.__cause__ or TimeoutError()) from None
+        except sdk.APIError as error:
+            reason = excerpt(self.endpoint.secrets.redact(str(error) or type(error).__name__))
+            msg = f"the client for {self.endpoint.url} failed: {reason}"
+            raise PermanentFault(msg) from None
 
     async def aclose(self) -> None:
         """Close all connections."""
-        await self.http_client.aclose()
-        self._logs.end()
+        await self.connection.aclose()
+
+
+def _given(request: Request, left_out: Iterable[str]) -> dict[str, JsonValue]:
+    """Return the params of *request* that are not None, but for those left out."""
+    without = set(left_out)
+    return {
+        name: value
+        for name, value in request.params.items()
+        if value is not None and name not in without
+    }
 
 
 def merged(body: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
@@ -188,20 +257,3 @@ def arguments_of(call: ToolCall) -> dict[str, JsonValue]:
     except (ValueError, RecursionError):
         read = call.arguments
     return read if isinstance(read, dict) else {"arguments": read}
-
-
-def _dispensable(refusal: Refusal, params: Mapping[str, JsonValue]) -> str:
-    """Return a param without which the refused request may be taken; "" where there is none.
-
-    Newer models take no temperature. That of 0 is our own wish for answers that can be had again;
-    any other is the user's, and what was asked without it would be called by it.
-    """
-    if refusal.status not in {httpx2.codes.BAD_REQUEST, httpx2.codes.UNPROCESSABLE_CONTENT}:
-        return ""
-    told = refusal.message
-    if "optional_logprobs" in params and "logprobs" in told.lower():
-        return "optional_logprobs"
-    if params.get("temperature") == 0 and "temperature" in told:
-        return "temperature"
-    # Not every service says that it is the schema that it does not take.
-    return "response_format" if "response_format" in params else ""

@@ -14,6 +14,8 @@ from pytest_xling.text.secrets import Secrets
 if TYPE_CHECKING:
     from urllib.parse import SplitResult
 
+NO_KEY = "none"
+"""What a server of one's own gets that wants no key: official clients insist on one."""
 # Query parameters whose values are no secrets, and may well stand in an answer.
 _HARMLESS = frozenset({"api-version", "api_version", "deployment", "model", "version"})
 

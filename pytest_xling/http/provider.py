@@ -4,26 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar
 
 from pytest_xling.errors import ConfigError
 
 if TYPE_CHECKING:
+    from pytest_xling.http.client import HostedClient
     from pytest_xling.http.endpoint import Endpoint
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import PromptStyle, Request, Response
-
-
-class Client(Protocol):
-    """What asks through an official client."""
-
-    async def ask(self, request: Request) -> Response:
-        """Ask once."""
-        ...
-
-    async def aclose(self) -> None:
-        """Close all connections."""
-        ...
 
 
 class HostedProvider(ABC):
@@ -50,7 +39,7 @@ class HostedProvider(ABC):
         self.model = spec.strip()
         self.timeout_s = timeout_s
         self.endpoint = self.find_endpoint()
-        self._client: Client | None = None
+        self._client: HostedClient | None = None
 
     @staticmethod
     @abstractmethod
@@ -62,7 +51,7 @@ class HostedProvider(ABC):
         """
 
     @abstractmethod
-    def connect(self) -> Client:
+    def connect(self) -> HostedClient:
         """Import the official client and return what asks through it."""
 
     def check(self) -> None:

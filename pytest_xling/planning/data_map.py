@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final, get_args
 
+from pytest_xling.config.values import one_of
 from pytest_xling.errors import did_you_mean
 from pytest_xling.interfaces.dataset import DataMap, Pair
 from pytest_xling.planning.reading import by_language
@@ -54,10 +55,7 @@ def read_data_map(file: YamlFile) -> DataMap | None:
                 raise file.error(DATA, key, what="needs true or false")
             settings[key] = value
         elif key == "pair":
-            if value not in get_args(Pair):
-                what = f"needs {', '.join(get_args(Pair))}, not {value!r}"
-                raise file.error(DATA, key, what=what)
-            settings[key] = value
+            settings[key] = file.read(DATA, key, by=one_of(*get_args(Pair)))
         elif key in _PLACES:
             settings[key] = _name(file, key, value, per_language=key in _PER_LANGUAGE)
         else:

@@ -76,17 +76,21 @@ class Design:
             ConfigError: names file, line, key and fix.
         """
         readers: dict[str, Callable[[Any], Any]] = {
-            "asked": _one_of(*get_args(Asked)),
+            "asked": values.one_of(*get_args(Asked)),
             "samples": _count,
             "temperatures": _temperatures,
             "pivot": code_of,
             "top_logprobs": _top_logprobs,
             "max_tokens": _count,
-            "expand": _one_of(*get_args(Expansion)),
+            "expand": values.one_of(*get_args(Expansion)),
             "request": request,
         }
         design = {key: file.read(key, by=by) for key, by in readers.items() if key in file.data}
-        turns = "last" if _TURNS not in file.data else file.read(_TURNS, by=_one_of("all", "last"))
+        turns = (
+            "last"
+            if _TURNS not in file.data
+            else file.read(_TURNS, by=values.one_of("all", "last"))
+        )
         answer_in = _answer_in(file, pivot=design.get("pivot"))
         return cls(**design, judge_all_turns=turns == "all", answer_in=answer_in)
 
@@ -129,16 +133,6 @@ def _answers(file: YamlFile, at: Place) -> tuple[str, ...]:
             what = f"the language {code!r} is there twice; keep one"
             raise file.error(*at, number, what=what)
     return tuple(codes)
-
-
-def _one_of(*words: str) -> Callable[[object], str]:
-    def read(value: object) -> str:
-        if value in words:
-            return str(value)
-        msg = f"expected {', '.join(words[:-1])} or {words[-1]}, not {value!r}"
-        raise ValueError(msg)
-
-    return read
 
 
 def _count(value: object) -> int:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, get_args
 
+from pytest_xling.config.values import one_of
 from pytest_xling.config.yaml import read_yaml
-from pytest_xling.errors import ConfigError, did_you_mean
+from pytest_xling.errors import ConfigError
 from pytest_xling.languages import (
     Identifier,
     Language,
@@ -144,12 +145,8 @@ def _close(file: YamlFile, key: str) -> tuple[str, ...]:
 def _identifier(file: YamlFile, key: str, language: Language) -> Identifier | None:
     """Read who identifies a language: one that knows it, or nobody."""
     at = (LANGUAGES, key, "identifier")
-    named = file.get(*at) or _NONE
-    allowed = (*get_args(Identifier), _NONE)
-    if named not in allowed:
-        what = f"is one of {', '.join(allowed)}, not {named!r}.{did_you_mean(str(named), allowed)}"
-        raise file.error(*at, what=what)
-    if named == _NONE:
+    named = file.optional(*at, by=one_of(*get_args(Identifier), _NONE))
+    if named in {None, _NONE}:
         return None
     # Imported when needed, which is seldom: they load their models.
     from pytest_xling.text import cld2, langid  # noqa: PLC0415

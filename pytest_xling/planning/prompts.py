@@ -268,12 +268,11 @@ def _completion(file: YamlFile, at: Place) -> Completion:
     if entry.get("shots"):
         what = "needs a list of [question, answer] pairs"
         shots = file.items(*at, "shots", by=_shot, what=what)
-    own = None if entry.get("template") is None else file.read(*at, "template", by=template)
     return Completion(
         question=file.read(*at, "question", by=_label),
         answer=file.read(*at, "answer", by=_label),
         shots=tuple(shots),
-        template=own,
+        template=file.optional(*at, "template", by=template),
     )
 
 

@@ -43,6 +43,8 @@ __all__ = [
     "save_tokenizer",
 ]
 
+torch.set_num_threads(1)  # tests run side by side
+
 # More than the tokenizer knows, as real models have: tokens that no text stands for.
 VOCABULARY = 270
 SPECIAL = ["<pad>", "<s>", "</s>", "<|user|>", "<|model|>"]

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +17,7 @@ from pytest_xling.datasets.rows import READER
 from pytest_xling.errors import ConfigError, DataError, PermanentFault
 from pytest_xling.interfaces.search import results_of
 from pytest_xling.planning.benchmark import bundled
-from pytest_xling.providers.bm25 import Bm25Provider, corpus, index
+from pytest_xling.providers.bm25 import Bm25Provider, index
 from pytest_xling.providers.bm25.corpus import SHIPPED, Article
 from pytest_xling.providers.bm25.passages import MOST_WORDS, passages, searched_words
 from pytest_xling.records import Message, Request
@@ -380,20 +378,3 @@ def test_a_corpus_that_changes_meanwhile(tmp_path: Path) -> None:
     _written(tmp_path, {"A": "coffee, and more of it"})
     with pytest.raises(PermanentFault, match=r"a\.jsonl: the corpus was changed meanwhile"):
         _found(provider, "coffee")
-
-
-_IDENTIFIED = """
-import sys
-from pytest_xling.registry import load
-provider = load("provider", "bm25")()
-provider.check()
-print(provider.signed()["corpus"], "bm25s" in sys.modules)
-"""
-
-
-def test_the_library_is_imported_by_who_searches() -> None:
-    """Checked and identified without it."""
-    done = subprocess.run(
-        [sys.executable, "-c", _IDENTIFIED], capture_output=True, text=True, check=True
-    )
-    assert [corpus.Corpus.find("").sha256, "False"] == done.stdout.split()

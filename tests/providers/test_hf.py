@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,11 +35,6 @@ _TEXTS = [
     "¿Cuánto hay que dormir?",
     "睡眠",
 ]
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _one_thread() -> None:
-    torch.set_num_threads(1)
 
 
 @pytest.mark.parametrize("name", ["llama", "gpt2"])
@@ -259,20 +252,3 @@ def test_half_precision_is_kept(tmp_path: Path) -> None:
     AutoModelForCausalLM.from_pretrained(folder, dtype="bfloat16").save_pretrained(folder)
     assert "half bfloat16 cpu" == answers(folder, [asking("Hi")])[0].model_version
     assert "bfloat16" == HfProvider(str(folder)).identify(asking("Hi"))["dtype"]
-
-
-def test_style_check_and_key_do_without_torch(chat: Path) -> None:
-    """The plugin may ask all that at the start; torch takes seconds to come in."""
-    code = f"""
-import sys
-from pytest_xling import registry
-from pytest_xling.records import Message, Request
-provider = registry.load("provider", "hf")({str(chat)!r})
-provider.check()
-provider.identify(Request(model="", messages=(Message(role="user", content="Hi"),), params={{}}))
-print(provider.style, [m for m in ("torch", "transformers", "huggingface_hub") if m in sys.modules])
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=_ROOT
-    )
-    assert "chat []" == done.stdout.strip()

@@ -38,11 +38,6 @@ _TEXTS = [
 ]
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _one_thread() -> None:
-    torch.set_num_threads(1)
-
-
 def test_a_template_that_takes_no_such_messages_is_a_fault(tmp_path: Path) -> None:
     """What the template says of it is passed on."""
     folder = hf_models.llama(tmp_path / "m", template="{{ raise_exception('only on Mondays') }}")

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_xling.engine.models import check_translates
-from pytest_xling.errors import ConfigError, PermanentFault
+from pytest_xling.errors import ConfigError
 from pytest_xling.providers.hf import HfProvider
 from pytest_xling.providers.hf.files import ModelFiles
 from pytest_xling.providers.hf.translation import opus_pair, opus_targets
-from pytest_xling.records import Message, Request, Response
+from pytest_xling.records import Request, Response
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
@@ -27,6 +26,7 @@ from transformers import (  # noqa: E402  only where torch is
 )
 
 from tests.providers import hf_models  # noqa: E402
+from tests.providers.hf_asking import answers, ask, asking, fault  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,11 +36,6 @@ if TYPE_CHECKING:
 
 _TEXTS = ["the cat sat on the mat", "water", "a dog ran", "el gato come pan y agua en la casa"]
 _LABELS = (">>fra<<", ">>spa<<", ">>hin<<", ">>cmn_Hant<<", ">>cmn_Hans<<", ">>yue<<")
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _one_thread() -> None:
-    torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="session")
@@ -60,45 +55,12 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def _request(text: str, source: str = "en", target: str = "es", **params: JsonValue) -> Request:
-    return Request(
-        model="m",
-        messages=(Message(role="user", content=text),),
-        params={
-            "temperature": 0.0,
-            "max_tokens": 10,
-            "source_language": source,
-            "target_language": target,
-            **params,
-        },
-    )
-
-
-def _ask(folder: Path, requests: Sequence[Request]) -> list[Response | BaseException]:
-    async def main() -> list[Response | BaseException]:
-        provider = HfProvider(str(folder), device="cpu")
-        provider.check()
-        try:
-            return await asyncio.gather(
-                *(provider.generate(r) for r in requests), return_exceptions=True
-            )
-        finally:
-            await provider.aclose()
-
-    return asyncio.run(main())
+    languages = {"source_language": source, "target_language": target}
+    return asking(text, **{"max_tokens": 10, **languages, **params})
 
 
 def _texts(folder: Path, requests: Sequence[Request]) -> list[str | None]:
-    found = []
-    for answer in _ask(folder, requests):
-        assert isinstance(answer, Response), answer
-        found.append(answer.text)
-    return found
-
-
-def _fault(folder: Path, request: Request) -> str:
-    (answer,) = _ask(folder, [request])
-    assert isinstance(answer, PermanentFault), answer
-    return str(answer)
+    return [answer.text for answer in answers(folder, requests)]
 
 
 def _reference(
@@ -222,7 +184,7 @@ def test_a_language_the_translator_lacks_is_named(
     folders: dict[str, Path], family: str, source: str, target: str, said: str
 ) -> None:
     """The fault names language and model, and what the model has."""
-    assert said in _fault(folders[family], _request("water", source, target))
+    assert said in fault(folders[family], _request("water", source, target))
 
 
 @pytest.mark.parametrize(
@@ -256,9 +218,9 @@ def test_what_a_translator_lacks_is_known_before_it_is_asked(
         check_translates(provider, ways)
 
 
-def test_a_text_longer_than_the_model_reads_is_a_fault(folders: dict[str, Path]) -> None:
+def test_a_text_longer_than_the_model_reads_is_afault(folders: dict[str, Path]) -> None:
     """It is never cut silently; the others of its batch are translated."""
-    long, short = _ask(folders["nllb"], [_request("water " * 50), _request("water")])
+    long, short = ask(folders["nllb"], [_request("water " * 50), _request("water")])
     assert isinstance(short, Response)
     assert "reads 64 at most" in str(long)
 
@@ -270,7 +232,7 @@ def test_a_text_cannot_choose_the_language(folders: dict[str, Path]) -> None:
         ("opus", ">>fra<< water"),
         ("nllb", "fra_Latn water"),
     ):
-        plain, label = _ask(folders[name], [_request("water"), _request(hostile)])
+        plain, label = ask(folders[name], [_request("water"), _request(hostile)])
         assert isinstance(plain, Response)
         assert isinstance(label, Response)
         assert label.usage.prompt_tokens > plain.usage.prompt_tokens + 3

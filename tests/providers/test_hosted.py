@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import socket
-import subprocess
 import sys
 import traceback
 from typing import TYPE_CHECKING, Any
@@ -339,20 +338,6 @@ def test_equal_questions_share_a_key(service: Service, monkeypatch: pytest.Monke
         identified(port="2"),
     )
     assert first not in others
-
-
-def test_the_client_is_imported_by_the_first_request_only(service: Service) -> None:
-    """Checking, and a run whose answers are stored, do not pay for it."""
-    provider = service.provider
-    source = (
-        f"import sys; from {provider.__module__} import {provider.__name__} as provider; "
-        f"provider('m').check(); "
-        f"print(sorted({{{provider.module!r}, 'httpx2'}} & set(sys.modules)))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", source], capture_output=True, text=True, check=True, timeout=60
-    )
-    assert "[]\n" == done.stdout
 
 
 @_each("turns parts", {"anthropic": [("messages", "content")], "google": [("contents", "parts")]})

@@ -23,10 +23,10 @@ from pytest_xling.errors import (
     RateLimited,
     TransientFault,
 )
+from pytest_xling.http import connection as _connection
 from pytest_xling.providers.openai import OpenaiProvider
-from pytest_xling.providers.openai import connection as _connection
 from pytest_xling.providers.openai.endpoint import OpenaiEndpoint
-from pytest_xling.providers.openai.reply import read_reply
+from pytest_xling.providers.openai.reply import read_completion
 from pytest_xling.records import Message, Request, Response, ToolCall, Usage
 from tests.providers.hosted import SERVICES
 from tests.servers.openai_server import serving, spawned, stats
@@ -313,8 +313,7 @@ def test_a_count_of_tokens_that_cannot_be_is_none(count: object) -> None:
     """As if the server had not counted; what else it counts stands."""
     choice = {"message": {"content": "Yes."}}
     usage = {"prompt_tokens": count, "completion_tokens": 8}
-    body = json.dumps({"choices": [choice], "usage": usage}).encode()
-    response = read_reply(body, url="http://it", latency_s=0.1)
+    response = read_completion({"choices": [choice], "usage": usage}, url="http://it")
     assert "Yes." == response.text
     assert Usage(prompt_tokens=0, completion_tokens=8) == response.usage
 
@@ -429,15 +428,17 @@ def test_azure_is_asked_in_its_own_way(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_openai_itself_gets_the_newer_parameter(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its reasoning models refuse max_tokens."""
-    from pytest_xling.providers.openai.wording import Wording  # noqa: PLC0415  brings httpx2
+    from pytest_xling.providers.openai.client import OpenaiClient  # noqa: PLC0415  brings httpx2
 
-    wording = Wording(OpenaiEndpoint.from_environment(), "m")
-    body = wording.body(_request(), ())
-    assert 64 == body["max_completion_tokens"]
-    assert "max_tokens" not in body
-    assert 5 == wording.body(_request(max_completion_tokens=5), ())["max_completion_tokens"]
+    def worded(**params: JsonValue) -> dict[str, JsonValue]:
+        client = OpenaiClient(OpenaiEndpoint.from_environment(), "m", timeout_s=1.0)
+        return client.worded(_request("Why?", **params), ())
+
+    assert 64 == worded()["max_completion_tokens"]
+    assert "max_tokens" not in worded()
+    assert 5 == worded(max_completion_tokens=5)["max_completion_tokens"]
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
-    assert 64 == Wording(OpenaiEndpoint.from_environment(), "m").body(_request(), ())["max_tokens"]
+    assert 64 == worded()["max_tokens"]
 
 
 def test_the_query_of_the_address_goes_with_every_request(server: OpenaiServer) -> None:

@@ -5,9 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import socket
-import subprocess
-import sys
 import traceback
 from typing import TYPE_CHECKING, Any
 
@@ -228,25 +225,6 @@ def test_retry_after_is_read(server: SerperServer, fault: str, wait_s: float | N
     assert wait_s == caught.value.retry_after_s
 
 
-def test_a_slow_server_is_left(server: SerperServer) -> None:
-    """The cause is a time-out, which counts as unreachable."""
-    server.replies.append(FAULTS["slow"])
-    with pytest.raises(TransientFault, match=r"did not answer within 0\.1 s") as caught:
-        _search(server.url, timeout_s=0.1)
-    assert isinstance(caught.value.__cause__, OSError)
-
-
-def test_a_server_that_is_down_is_named() -> None:
-    """The cause is a connection error, which counts as unreachable."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))  # bound, but nobody listens
-        url = f"http://127.0.0.1:{taken.getsockname()[1]}/search"
-        with pytest.raises(TransientFault, match=r"cannot connect.*Is the server up") as caught:
-            _search(url)
-    assert url in str(caught.value)
-    assert isinstance(caught.value.__cause__, OSError)
-
-
 def _asked(server: SerperServer, count: int = 1, *, attempts: int = 3) -> list[Response]:
     """Search until there are answers or no sense in it, as the engine does."""
 
@@ -401,15 +379,3 @@ def test_what_a_search_depends_on(server: SerperServer) -> None:
     assert first != SerperProvider().identify(_request(results=3))
     assert first != SerperProvider(server.url).identify(_request())
     assert ("search", True) == (SerperProvider.style, SerperProvider.paid)
-
-
-def test_the_client_is_imported_by_the_first_search_only() -> None:
-    """Checking, and a run whose evidence is stored, do not pay for it."""
-    source = (
-        "import sys; from pytest_xling.providers.serper import SerperProvider; "
-        "SerperProvider().check(); print('httpx2' in sys.modules)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", source], capture_output=True, text=True, check=True, timeout=60
-    )
-    assert "False\n" == done.stdout

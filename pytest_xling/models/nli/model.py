@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from pytest_xling.errors import ConfigError, EvaluationError
-from pytest_xling.models.batches import batches
+from pytest_xling.models.batches import batches, budget_on, in_halves
 from pytest_xling.models.devices import choose_device, share_cores
 from pytest_xling.models.loading import few, load_model, load_tokenizer, loading, most_tokens
 from pytest_xling.text.display import clean, printable
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.models.nli.checkpoint import Checkpoint, Label
 
-# As for encoders: a CPU gains nothing by large batches, a GPU much.
-_BUDGET_CPU = 1024
-_BUDGET_GPU = 1 << 15
 _SHOWN = 60
 _opening = threading.Lock()
 
@@ -79,12 +76,13 @@ class NliModel:
         encoded = self._encoded(premises, hypotheses, truncation="only_first")
         lengths = [len(ids) for ids in encoded["input_ids"]]
         logits = np.empty((len(lengths), len(self.labels)), np.float64)
-        budget = _BUDGET_CPU if self._device == "cpu" else _BUDGET_GPU
-        if self._tokenizer.pad_token_id is None:
-            budget = 1
+        alone = self._tokenizer.pad_token_id is None
+        budget = 1 if alone else budget_on(self._device)
         for places in batches(lengths, budget=budget):
-            rows = [{key: values[place] for key, values in encoded.items()} for place in places]
-            logits[places] = self._forward(rows)
+            rows: list[Mapping[str, list[int]]] = [
+                {key: values[place] for key, values in encoded.items()} for place in places
+            ]
+            logits[places] = in_halves(self._forward, rows)
         for premise, row in zip(premises, logits, strict=True):
             if not np.isfinite(row).all():
                 shown = printable(premise, limit=_SHOWN)
@@ -112,20 +110,12 @@ class NliModel:
         return dict(encoded)
 
     def _forward(self, rows: Sequence[Mapping[str, list[int]]]) -> NDArray[np.float64]:
-        """Return the logits of one batch, in halves where memory is short."""
-        try:
-            inputs = {key: self._padded(key, [row[key] for row in rows]) for key in rows[0]}
-            with torch.inference_mode():
-                logits = self._model(**inputs).logits
-        except torch.OutOfMemoryError:
-            if len(rows) == 1:
-                raise
-        else:
-            array: NDArray[np.float64] = logits.cpu().double().numpy()  # mps has no float64
-            return array
-        torch.cuda.empty_cache()
-        half = len(rows) // 2
-        return np.concatenate([self._forward(rows[:half]), self._forward(rows[half:])])
+        """Return the logits of one batch."""
+        inputs = {key: self._padded(key, [row[key] for row in rows]) for key in rows[0]}
+        with torch.inference_mode():
+            logits = self._model(**inputs).logits
+        array: NDArray[np.float64] = logits.cpu().double().numpy()  # mps has no float64
+        return array
 
     def _padded(self, key: str, values: Sequence[list[int]]) -> torch.Tensor:
         """Return the rows of one input, filled up to the longest of this batch."""

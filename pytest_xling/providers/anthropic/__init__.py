@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import urlsplit
 
-from pytest_xling.http.endpoint import Endpoint
+from pytest_xling.http.endpoint import NO_KEY, Endpoint
 from pytest_xling.http.provider import HostedProvider
 
 if TYPE_CHECKING:
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 __all__ = ["AnthropicProvider"]
 
 _DEFAULT_URL = "https://api.anthropic.com"
-# What a server of one's own gets that wants no key; the client insists on one.
-_NO_KEY = "none"
 
 
 class AnthropicProvider(HostedProvider):
@@ -45,7 +43,7 @@ class AnthropicProvider(HostedProvider):
         other = urlsplit(_DEFAULT_URL).netloc not in url
         return Endpoint(
             base_url=url,
-            key=key or (_NO_KEY if other else ""),
+            key=key or (NO_KEY if other else ""),
             key_variable="ANTHROPIC_API_KEY",
             url_variable="ANTHROPIC_BASE_URL",
             example=_DEFAULT_URL,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import anthropic
 import httpx2
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Message, Request, Response
 
-PATH: Final = "/v1/messages"
 _OVERLOADED = 529
 # The API wants a limit; requests of ours have one.
 _MAX_TOKENS = 2048
@@ -35,6 +34,7 @@ class AnthropicClient(HostedClient):
     """Asks for a message."""
 
     ends: ClassVar[str] = ".com, without /v1"
+    path: ClassVar[str] = "/v1/messages"
     never: ClassVar[frozenset[str]] = frozenset({"optional_logprobs", "seed", "top_logprobs"})
 
     def __init__(self, endpoint: Endpoint, model: str, *, timeout_s: float) -> None:
@@ -43,13 +43,9 @@ class AnthropicClient(HostedClient):
             api_key=endpoint.key,
             base_url=endpoint.url,
             max_retries=0,  # the engine retries
-            timeout=self.http_client.timeout,
-            http_client=self.http_client,
+            timeout=self.connection.client.timeout,
+            http_client=self.connection.client,
         )
-
-    def path(self) -> str:
-        """Return what requests add to the endpoint's address."""
-        return PATH
 
     def body(self, request: Request, params: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
         """Return *request* as the API wants it, with what the user adds by the API's own names."""
@@ -75,18 +71,11 @@ class AnthropicClient(HostedClient):
         headers = {**_TAKES_SAMPLING} if _SAMPLING & rest.keys() else {}
         if isinstance(added, dict):
             headers |= {name: str(value) for name, value in added.items()}
-        try:
-            # The typed messages.create builds models of what comes back, which may be anything.
-            return await self._sdk.post(
-                PATH,
-                body=rest,
-                cast_to=httpx2.Response,
-                options={"headers": headers},
-            )
-        except anthropic.APIStatusError as error:
-            return error.response
-        except anthropic.APIConnectionError as error:
-            raise (error.__cause__ or TimeoutError()) from None
+        # The typed messages.create builds models of what comes back, which may be anything.
+        sending = self._sdk.post(
+            self.path, body=rest, cast_to=httpx2.Response, options={"headers": headers}
+        )
+        return await self.through(anthropic, sending)
 
     def read(self, reply: object) -> Response:
         """Return the answer in *reply*.

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from pytest_xling.errors import ConfigError
 from pytest_xling.files.cache_folder import cache_folder
-from pytest_xling.files.digest import file_sha256
-from pytest_xling.files.whole import whole, whole_bytes
+from pytest_xling.files.digest import file_sha256, kept_sha256
+from pytest_xling.files.whole import whole_bytes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,15 +44,11 @@ def model_file() -> Path:
     """
     check_installed()
     path = cache_folder() / f"{MODEL}-{SHA256[:12]}.gguf"
-    seal = path.with_suffix(".json")
-    if _sealed(path, seal):
-        return path
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        if not path.is_file() or file_sha256(path) != SHA256:
+        if not _is_intact(path):
             _assemble(path)
-        with whole(seal) as file:
-            json.dump(_state(path), file)
+            _is_intact(path)  # its digest is kept
     except OSError as error:
         msg = (
             f"cannot write the embedded model (250 MB) to {path.parent}: "
@@ -63,17 +58,11 @@ def model_file() -> Path:
     return path
 
 
-def _sealed(path: Path, seal: Path) -> bool:
-    """Tell whether the file is as it was when its hash was last checked."""
-    try:
-        return bool(json.loads(seal.read_text(encoding="utf-8")) == _state(path))
-    except (OSError, ValueError):
+def _is_intact(path: Path) -> bool:
+    if not path.is_file():
         return False
-
-
-def _state(path: Path) -> list[object]:
-    status = path.stat()
-    return [SHA256, status.st_size, status.st_mtime_ns]
+    seal = path.with_suffix(".json")
+    return kept_sha256(seal, [path], lambda: file_sha256(path)) == SHA256
 
 
 def _assemble(path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, ClassVar
 
-from pytest_xling.http.endpoint import Endpoint
+from pytest_xling.http.endpoint import NO_KEY, Endpoint
 from pytest_xling.http.provider import HostedProvider
 
 if TYPE_CHECKING:
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 __all__ = ["GoogleProvider"]
 
 _DEFAULT_URL = "https://generativelanguage.googleapis.com"
-# What a server of one's own gets that wants no key; the client insists on one.
-_NO_KEY = "none"
 _KEYS = ("GOOGLE_API_KEY", "GEMINI_API_KEY")
 """In the order in which the client looks."""
 
@@ -43,7 +41,7 @@ class GoogleProvider(HostedProvider):
         variable = next((name for name in _KEYS if os.environ.get(name)), _KEYS[-1])
         return Endpoint(
             base_url=url or _DEFAULT_URL,
-            key=os.environ.get(variable, "") or (_NO_KEY if url else ""),
+            key=os.environ.get(variable, "") or (NO_KEY if url else ""),
             key_variable=variable,
             url_variable="GOOGLE_GEMINI_BASE_URL",
             example=_DEFAULT_URL,

@@ -56,7 +56,7 @@ class GoogleClient(HostedClient):
             api_key=endpoint.key,
             http_options=types.HttpOptions(
                 base_url=endpoint.url,
-                httpx_async_client=self.http_client,
+                httpx_async_client=self.connection.client,
                 **self._options,
             ),
         )
@@ -151,6 +151,11 @@ class GoogleClient(HostedClient):
             TransientFault, PermanentFault: there is none in it.
         """
         return read_content(reply, url=self.endpoint.url)
+
+    def advice(self, refusal: Refusal, body: Mapping[str, JsonValue]) -> tuple[str, bool]:
+        """Say how to mend a refused request; its settings stand apart."""
+        settings: Any = body.get("generationConfig")
+        return super().advice(refusal, settings)
 
     def fault(self, refusal: Refusal, answered: str) -> ProviderFault | None:
         """Return the fault for a wrong key, which is a 400 here, a quota, too long a question."""

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
-from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from pytest_xling.errors import ConfigError
 from pytest_xling.files.cache_folder import cache_folder
-from pytest_xling.files.digest import file_sha256
-from pytest_xling.files.whole import whole
+from pytest_xling.files.digest import file_sha256, kept_sha256
 from pytest_xling.keys import canonical_json
 from pytest_xling.models import hub, loading
 from pytest_xling.models.directory import ModelDirectory
@@ -189,25 +186,13 @@ def _has_tokenizer(path: Path) -> bool:
 def digest(files: ModelFiles) -> str:
     """Return the SHA-256 over weights, configuration and tokenizer: names and contents.
 
-    For a large model it is kept in the user's cache folder, with the size and time of every file;
-    as long as these stay, nothing is read again.
+    For a large model it is kept in the user's cache folder.
     """
     paths = sorted({*files.weights, *_small_files(files.path)})
-    state = [[path.name, path.stat().st_size, path.stat().st_mtime_ns] for path in paths]
     if sum(path.stat().st_size for path in paths) < _KEEP_FROM:
         return _digest(paths)
     place = hashlib.sha256(str(files.path).encode()).hexdigest()[:16]
-    seal = cache_folder() / f"hf-{place}.json"
-    with suppress(OSError, ValueError, TypeError, KeyError):
-        sealed = json.loads(seal.read_text(encoding="utf-8"))
-        if sealed["state"] == state:
-            return str(sealed["sha256"])
-    sha256 = _digest(paths)
-    with suppress(OSError):  # then it is computed anew next time
-        seal.parent.mkdir(parents=True, exist_ok=True)
-        with whole(seal) as file:
-            json.dump({"state": state, "sha256": sha256}, file)
-    return sha256
+    return kept_sha256(cache_folder() / f"hf-{place}.json", paths, partial(_digest, paths))
 
 
 def _small_files(folder: Path) -> list[Path]:

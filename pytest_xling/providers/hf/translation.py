@@ -39,6 +39,30 @@ class Direction:
     """The token every answer begins with."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Languages:
+    """The languages of ours that a translation model goes between."""
+
+    reads: frozenset[str]
+    writes: frozenset[str]
+    labels: Mapping[str, str]
+    """What it is told a language to write by, by our codes; of an Opus-MT model for several."""
+
+    @classmethod
+    def of(cls, files: ModelFiles, vocabulary: Iterable[str]) -> Languages:
+        """Return those of the model's family; one that was cut down may lack some."""
+        if files.family == "opus":
+            labels = opus_targets(vocabulary)
+            reads, writes = opus_pair(files)
+            return cls(reads=reads, writes=frozenset(labels) or writes, labels=labels)
+        codes = frozenset(translation_languages(_table(files)))
+        return cls(reads=codes, writes=codes, labels={})
+
+    def lacking(self, source: str, target: str) -> str:
+        """Say which of two languages is not there; "" if both are."""
+        return _lacks(source, self.reads, "read") or _lacks(target, self.writes, "write")
+
+
 class Directions:
     """Gives the direction for a pair of our languages.
 
@@ -50,18 +74,11 @@ class Directions:
     def __init__(self, files: ModelFiles, tokenizer: Any) -> None:  # noqa: ANN401  untyped
         self._files = files
         self._tokenizer = tokenizer
-        self._labels: Mapping[str, str] = {}
-        if files.family == "opus":
-            self._labels = opus_targets(tokenizer.get_vocab())
-            self._reads, self._writes = opus_pair(files)
-            if self._labels:
-                self._writes = frozenset(self._labels)
-        else:
-            self._reads = self._writes = frozenset(
-                code
-                for code in translation_languages(_table(files))
-                if self._token(code) is not None
-            )
+        self._languages = Languages.of(files, tokenizer.get_vocab())
+        if files.family != "opus":
+            known = self._languages.reads
+            codes = frozenset(code for code in known if self._token(code) is not None)
+            self._languages = Languages(reads=codes, writes=codes, labels={})
 
     def __call__(self, source: str, target: str) -> Direction:
         """Return how the model is told to go from *source* to *target*.
@@ -69,23 +86,22 @@ class Directions:
         Raises:
             PermanentFault: it lacks one of them, or none is given.
         """
-        self._require(source, self._reads, "read", "source_language")
-        self._require(target, self._writes, "write", "target_language")
+        for name, code in (("source_language", source), ("target_language", target)):
+            if not code:
+                msg = f"hf:{self._files.name} translates: the request needs {name!r} in its params"
+                raise PermanentFault(msg)
+        if wrong := self._languages.lacking(source, target):
+            msg = f"hf:{self._files.name} {wrong}"
+            raise PermanentFault(msg)
+        labels = self._languages.labels
         match self._files.family:
             case "opus":
-                return Direction(label=self._labels.get(_served(target, self._labels), ""))
+                return Direction(label=labels.get(_served(target, labels), ""))
             case "small100":
                 # It is told the target where others are told the source, and finds that itself.
                 return Direction(reads_as=self._code(target))
             case _:
                 return Direction(reads_as=self._code(source), begins_with=self._token(target))
-
-    def _require(self, code: str, has: Collection[str], verb: str, param: str) -> None:
-        if not code:
-            msg = f"hf:{self._files.name} translates: the request needs {param!r} in its params"
-            raise PermanentFault(msg)
-        if wrong := _lacks(self._files, code, has, verb):
-            raise PermanentFault(wrong)
 
     def _code(self, code: str) -> str | None:
         return translation_code(_table(self._files), code)
@@ -115,13 +131,9 @@ def why_not(files: ModelFiles, source: str, target: str) -> str:
     Raises:
         ConfigError: the family of the model is not known.
     """
-    if files.family == "opus":
-        reads, writes = opus_pair(files)
-        writes = frozenset(opus_targets(files.settings("vocab.json") or {})) or writes
-    else:
-        table = _table(files)
-        reads = writes = frozenset(translation_languages(table))
-    return _lacks(files, source, reads, "read") or _lacks(files, target, writes, "write")
+    vocabulary = files.settings("vocab.json") or {} if files.family == "opus" else ()
+    wrong = Languages.of(files, vocabulary).lacking(source, target)
+    return f"hf:{files.name} {wrong}" if wrong else ""
 
 
 def _served(code: str, has: Collection[str]) -> str:
@@ -129,11 +141,11 @@ def _served(code: str, has: Collection[str]) -> str:
     return code if code in has else find(code).base
 
 
-def _lacks(files: ModelFiles, code: str, has: Collection[str], verb: str) -> str:
+def _lacks(code: str, has: Collection[str], verb: str) -> str:
     if _served(code, has) in has:
         return ""
     return (
-        f"hf:{files.name} cannot {verb} {find(code).english_name} ({code}). "
+        f"cannot {verb} {find(code).english_name} ({code}). "
         f"It can: {', '.join(sorted(has)) or 'none of our languages'}. Use another "
         "translator or leave the language out"
     )

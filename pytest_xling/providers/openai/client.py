@@ -1,64 +1,149 @@
-"""One question and its answer."""
+"""Requests in the words of chat completions, sent by OpenAI's official client."""
 
 from __future__ import annotations
 
-import time
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import httpx2
+import openai
 
-from pytest_xling.providers.openai.connection import Connection
-from pytest_xling.providers.openai.faults import PATH, refused
-from pytest_xling.providers.openai.reply import read_reply
-from pytest_xling.providers.openai.wording import Wording
-from pytest_xling.records import Response
+from pytest_xling.errors import PermanentFault
+from pytest_xling.http.client import HostedClient
+from pytest_xling.http.transport import MOST_BYTES
+from pytest_xling.providers.openai.reply import read_completion
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_xling.errors import ProviderFault
+    from pytest_xling.http.client import Refusal
+    from pytest_xling.keys import JsonValue
     from pytest_xling.providers.openai.endpoint import OpenaiEndpoint
-    from pytest_xling.records import Request
+    from pytest_xling.records import Message, Request, Response
+
+# Codes of a 429 that no waiting mends.
+_SPENT = frozenset({"billing_hard_limit_reached", "insufficient_quota"})
+_OPTIONS = {
+    "logprobs": "top_logprobs in the benchmark's prompts.yaml, which asks for it",
+    "max_completion_tokens": "--xling-max-tokens",
+    "max_tokens": "--xling-max-tokens",
+    "seed": "--xling-temperatures (at 0, with one repeat, no seed is sent)",
+    "temperature": "--xling-temperatures (=default sends none)",
+    "top_logprobs": "top_logprobs in the benchmark's prompts.yaml",
+}
 
 
-class OpenaiClient:
-    """Asks one request, in the words that the server takes; no message holds a secret."""
+class OpenaiClient(HostedClient):
+    """Asks for a chat completion; learns what a server lacks of the protocol of OpenAI's own."""
 
-    def __init__(self, endpoint: OpenaiEndpoint, model: str, *, timeout_s: float) -> None:
-        self._endpoint = endpoint
-        self._wording = Wording(endpoint, model)
-        self._connection = Connection(endpoint, timeout_s=timeout_s)
+    ends: ClassVar[str] = "/v1"
+    path: ClassVar[str] = "/chat/completions"
+    leaves_out_temperature: ClassVar[bool] = False
 
-    async def ask(self, request: Request) -> Response:
-        """Ask for a chat completion.
+    def __init__(
+        self,
+        endpoint: OpenaiEndpoint,
+        model: str,
+        *,
+        timeout_s: float,
+        most_bytes: int = MOST_BYTES,
+    ) -> None:
+        super().__init__(endpoint, model, timeout_s=timeout_s, most_bytes=most_bytes)
+        # OpenAI's newer models refuse max_tokens; most other servers know nothing else.
+        self._renames = endpoint.is_openai
+        settings: dict[str, Any] = {
+            "api_key": endpoint.key,
+            "timeout": self.connection.client.timeout,
+            "max_retries": 0,  # the engine retries
+            "http_client": self.connection.client,
+        }
+        self.sdk: openai.AsyncOpenAI
+        if endpoint.azure:
+            self.sdk = openai.AsyncAzureOpenAI(
+                azure_endpoint=endpoint.url, api_version=endpoint.api_version, **settings
+            )
+        else:
+            self.sdk = openai.AsyncOpenAI(base_url=endpoint.url, **settings)
 
-        Raises:
-            RateLimited, TransientFault, PermanentFault: nothing was answered.
-        """
-        return await self._ask(request, self._wording.left_out(request))
+    def body(self, request: Request, params: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+        """Return *request* as the server wants it, with what the user adds as it stands."""
+        rest = dict(params)
+        extra = rest.pop("extra", None)
+        messages: list[JsonValue] = [_worded(message) for message in request.messages]
+        body: dict[str, JsonValue] = {"model": self.model, "messages": messages, **rest}
+        if isinstance(extra, dict):
+            # As the client's own extra_body: what is in it stands beside the rest.
+            beside = extra.get("extra_body")
+            body |= {name: value for name, value in extra.items() if name != "extra_body"}
+            body |= beside if isinstance(beside, dict) else {}
+        if "optional_logprobs" in body:
+            body["top_logprobs"] = body.pop("optional_logprobs")
+        if "top_logprobs" in body:
+            body["logprobs"] = True
+        if self._renames and "max_tokens" in body:
+            body.setdefault("max_completion_tokens", body.pop("max_tokens"))
+        return body
 
-    async def _ask(self, request: Request, left_out: tuple[str, ...]) -> Response:
-        body = self._wording.body(request, left_out)
-        start = time.perf_counter()
+    async def send(self, body: Mapping[str, JsonValue]) -> httpx2.Response:
+        """Return the reply to *body*."""
         # The typed chat.completions.create checks what is sent and builds models of what comes
         # back, for half a millisecond.
-        reply = await self._connection.exchange(
-            lambda client: client.post(PATH, body=body, cast_to=httpx2.Response)
-        )
-        if isinstance(reply, httpx2.Response):
-            latency_s = time.perf_counter() - start
-            response = read_reply(reply.content, url=self._endpoint.url, latency_s=latency_s)
-        else:
-            without = self._wording.otherwise(reply, body, request, left_out)
-            if without is not None:
-                return await self._ask(request, without)
-            outcome = refused(reply, body, self._endpoint)
-            if not isinstance(outcome, Response):
-                raise outcome
-            response = outcome
-        if left_out:
-            self._wording.learn(left_out)
-            response = replace(response, left_out=left_out)
-        return response
+        sending = self.sdk.post(self.path, body=body, cast_to=httpx2.Response)
+        return await self.through(openai, sending)
+
+    def read(self, reply: object) -> Response:
+        """Return the answer in *reply*.
+
+        Raises:
+            RateLimited, TransientFault, PermanentFault: there is none in it.
+        """
+        return read_completion(reply, url=self.endpoint.url)
+
+    def rewords(self, refusal: Refusal, body: Mapping[str, JsonValue]) -> bool:
+        """Tell whether ``max_tokens`` was refused, which has another name from now on."""
+        if "max_tokens" not in body or "max_completion_tokens" not in refusal.reply.text:
+            return False
+        self._renames = True
+        return True
+
+    def fault(self, refusal: Refusal, answered: str) -> ProviderFault | None:
+        """Return the fault for money that is spent."""
+        if refusal.status == httpx2.codes.TOO_MANY_REQUESTS and refusal.error.get("code") in _SPENT:
+            return PermanentFault(f"{answered}. The account has no credit left", every_request=True)
+        return None
+
+    def advice(self, refusal: Refusal, body: Mapping[str, JsonValue]) -> tuple[str, bool]:
+        """Say how to mend a refused request, and whether an option does, for all requests."""
+        error, message = refusal.error, refusal.message
+        if error.get("code") == "context_length_exceeded" or "context length" in message:
+            advice = "The question and the answer's max_tokens are too long for model"
+            return f"{advice} {self.model!r}", False
+        for name, option in _OPTIONS.items():
+            # "logprobs" needs no quotes to be seen.
+            quoted = name if "logprobs" in name else f"'{name}'"
+            if name in body and (error.get("param") == name or quoted in message):
+                advice = f"does not take this {name}: change or drop {option}"
+                return f"Model {self.model!r} {advice}", True
+        return f"Model {self.model!r} does not take this request", False
 
     async def aclose(self) -> None:
         """Close all connections."""
-        await self._connection.aclose()
+        await self.sdk.close()
+        await super().aclose()
+
+
+def _worded(message: Message) -> dict[str, JsonValue]:
+    worded: dict[str, JsonValue] = {"role": message.role, "content": message.content}
+    if message.tool_calls:
+        worded["content"] = message.content or None
+        worded["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": call.arguments},
+            }
+            for call in message.tool_calls
+        ]
+    if message.tool_call_id:
+        worded["tool_call_id"] = message.tool_call_id
+    return worded

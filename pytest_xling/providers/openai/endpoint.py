@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from pytest_xling.errors import ConfigError
-from pytest_xling.http.endpoint import Endpoint
+from pytest_xling.http.endpoint import NO_KEY, Endpoint
 
 _DEFAULT_URL = "https://api.openai.com/v1"
-# What a local server gets that wants no key; the client insists on one.
-_NO_KEY = "none"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +54,7 @@ class OpenaiEndpoint(Endpoint):
             return endpoint
         return cls(
             base_url=base_url,
-            key=_NO_KEY,
+            key=NO_KEY,
             key_variable=endpoint.key_variable,
             url_variable=endpoint.url_variable,
         )

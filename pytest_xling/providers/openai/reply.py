@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from pytest_xling.errors import PermanentFault, ProviderFault, RateLimited, TransientFault
-from pytest_xling.http.reply import EVERY_REQUEST, excerpt, read_json, token_count
+from pytest_xling.http.reply import EVERY_REQUEST, excerpt, token_count
 from pytest_xling.records import Response, ToolCall, Usage
 from pytest_xling.text.display import clean
 from pytest_xling.text.first_token import read_first_token
@@ -36,18 +36,7 @@ _THOUGHT_KEYS = ("thinking", "reasoning", "summary", "text")
 """Where a part that is a thought has its text."""
 
 
-def read_reply(body: bytes, *, url: str, latency_s: float) -> Response:
-    """Return the answer in *body*, the reply of *url* with a status of success.
-
-    Raises:
-        TransientFault: it is HTML, cut short, or has no answer in it.
-        PermanentFault: the model did something else than answer, such as to draw.
-        RateLimited, PermanentFault: it is an error in disguise, as some gateways send.
-    """
-    return read_completion(read_json(body, url=url, ends="/v1"), url=url, latency_s=latency_s)
-
-
-def read_completion(reply: object, *, url: str, latency_s: float = 0.0) -> Response:
+def read_completion(reply: object, *, url: str) -> Response:
     """Return the answer in *reply*, which *url* sent as JSON.
 
     Raises:
@@ -80,7 +69,6 @@ def read_completion(reply: object, *, url: str, latency_s: float = 0.0) -> Respo
         text=text or None if stop_reason in {"content_filter", "refusal"} else text,
         stop_reason=stop_reason,
         usage=_usage(reply.get("usage")),
-        latency_s=latency_s,
         model_version=_version(reply),
         error=clean(str(refusal)) if refusal else None,
         first_token=read_first_token(choice.get("logprobs")),

@@ -5,23 +5,23 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, cast, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast, get_args
 
+from pytest_xling.config.values import one_of
 from pytest_xling.config.yaml import read_yaml
-from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.languages import find
 from pytest_xling.records import StopReason
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from pytest_xling.config.yaml import YamlFile
+    from pytest_xling.config.yaml import Place, YamlFile
     from pytest_xling.records import Request
 
 ScriptedError: TypeAlias = Literal["rate_limited", "transient", "permanent"]
 
 _KEYS = ("when", "text", "json", "times", "stop_reason", "error", "delay_s")
-_WHEN = ("language", "sample_id", "contains")
 _MAX_TIMES = 100_000_000
 _MAX_DELAY_S = 3_600
 
@@ -57,91 +57,71 @@ def read_script(path: Path) -> tuple[Rule, ...]:
         ConfigError: names the file, the line, the key and the fix.
     """
     file = read_yaml(path)
-    for key in file.data:
-        if key != "rules":
-            what = f"unknown key.{did_you_mean(key, ['rules'])} Known: rules"
-            raise file.error(key, what=what)
-    rules = file.data.get("rules")
+    file.entries(what="must have `rules:`", known=("rules",))
+    rules = file.get("rules")
     if not isinstance(rules, list) or not rules:
         mistake = file.error("rules", what="must be a list of rules")
         raise mistake
-    return tuple(_Reader(file, index).rule(rule) for index, rule in enumerate(rules))
+    return tuple(_rule(file, ("rules", number)) for number in range(len(rules)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Reader:
-    """Reads the rule at one index."""
+def _rule(file: YamlFile, at: Place) -> Rule:
+    rule = file.entries(*at, what=f"must be a mapping with {', '.join(_KEYS)}", known=_KEYS)
+    when: dict[str, str] = {}
+    if rule.get("when", {}) != {}:
+        what = f"must be a mapping with {', '.join(_WHEN)}"
+        named = file.entries(*at, "when", what=what, known=_WHEN)
+        when = {key: file.read(*at, "when", key, by=_WHEN[key]) for key in named}
+    text = file.optional(*at, "text", by=_text)
+    if "json" in rule:
+        if text is not None:
+            raise file.error(*at, "json", what="give text or json, not both")
+        text = file.read(*at, "json", by=_json)
+    times = file.optional(*at, "times", by=_at_most(_MAX_TIMES))
+    if times is not None and times != int(times):
+        raise file.error(*at, "times", what=f"must be a whole number, not {times!r}")
+    error = file.optional(*at, "error", by=one_of(*get_args(ScriptedError)))
+    stop_reason = file.optional(*at, "stop_reason", by=one_of(*get_args(StopReason)))
+    if text is None and error is None and stop_reason in {None, "stop", "length"}:
+        what = "says nothing: give it a text, a stop_reason without text, or an error"
+        raise file.error(*at, what=what)
+    return Rule(
+        **when,
+        text=None if text is None else text * (1 if times is None else int(times)),
+        stop_reason=cast("StopReason", stop_reason or "stop"),
+        error=cast("ScriptedError | None", error),
+        delay_s=file.optional(*at, "delay_s", by=_at_most(_MAX_DELAY_S)) or 0.0,
+    )
 
-    file: YamlFile
-    index: int
 
-    def fail(self, *keys: str, what: str) -> NoReturn:
-        mistake = self.file.error("rules", self.index, *keys, what=what)
-        raise mistake
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        msg = f"must be text, not {value!r}"
+        raise ValueError(msg)  # noqa: TRY004  every wrong value is a ValueError here
+    return value
 
-    def known(self, mapping: Any, keys: tuple[str, ...], *at: str) -> dict[str, Any]:  # noqa: ANN401
-        if not isinstance(mapping, dict):
-            self.fail(*at, what=f"must be a mapping with {', '.join(keys)}")
-        for key in mapping:
-            if key not in keys:
-                what = f"unknown key.{did_you_mean(key, keys)} Known: {', '.join(keys)}"
-                self.fail(*at, key, what=what)
-        return mapping
 
-    def choice(self, rule: dict[str, Any], key: str, allowed: tuple[str, ...]) -> str | None:
-        value = rule.get(key)
-        if value is not None and value not in allowed:
-            suggestion = did_you_mean(str(value), allowed)
-            self.fail(key, what=f"{value!r} is unknown.{suggestion} Known: {', '.join(allowed)}")
-        return cast("str | None", value)
+def _json(value: object) -> str:
+    try:
+        read = json.loads(str(value))
+    except ValueError as error:
+        msg = f"not a JSON string: {error}"
+        raise ValueError(msg) from error
+    return _text(read)
 
-    def number(self, rule: dict[str, Any], key: str, default: float, most: float) -> float:
-        value = rule.get(key, default)
+
+def _at_most(most: float) -> Callable[[object], float]:
+    def read(value: object) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
-            self.fail(key, what=f"must be a number from 0 to {most}, not {value!r}")
+            msg = f"must be a number from 0 to {most}, not {value!r}"
+            raise ValueError(msg)
         return value
 
-    def rule(self, read: object) -> Rule:
-        rule = self.known(read, _KEYS)
-        when = self.known(rule.get("when", {}), _WHEN, "when")
-        for key, value in when.items():
-            if not isinstance(value, str):
-                self.fail("when", key, what=f"must be text, not {value!r}")
-        language = when.get("language")
-        if language is not None:
-            try:
-                language = find(language).code
-            except ConfigError as unknown:
-                self.fail("when", "language", what=str(unknown))
-        times = self.number(rule, "times", 1, _MAX_TIMES)
-        if times != int(times):
-            self.fail("times", what=f"must be a whole number, not {times!r}")
-        text = self.text(rule)
-        error = cast("ScriptedError | None", self.choice(rule, "error", get_args(ScriptedError)))
-        stop_reason = cast(
-            "StopReason | None", self.choice(rule, "stop_reason", get_args(StopReason))
-        )
-        if text is None and error is None and stop_reason in {None, "stop", "length"}:
-            self.fail(what="says nothing: give it a text, a stop_reason without text, or an error")
-        return Rule(
-            language=language,
-            sample_id=when.get("sample_id"),
-            contains=when.get("contains"),
-            text=None if text is None else text * int(times),
-            stop_reason=stop_reason or "stop",
-            error=error,
-            delay_s=float(self.number(rule, "delay_s", 0.0, _MAX_DELAY_S)),
-        )
+    return read
 
-    def text(self, rule: dict[str, Any]) -> str | None:
-        text = rule.get("text")
-        if "json" in rule:
-            if text is not None:
-                self.fail("json", what="give text or json, not both")
-            try:
-                text = json.loads(str(rule["json"]))
-            except ValueError as error:
-                self.fail("json", what=f"not a JSON string: {error}")
-        if not isinstance(text, str | None):
-            self.fail("json" if "json" in rule else "text", what=f"must be text, not {text!r}")
-        return text
+
+_WHEN: Mapping[str, Callable[[object], str]] = {
+    "language": lambda name: find(_text(name)).code,
+    "sample_id": _text,
+    "contains": _text,
+}

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from typing import TYPE_CHECKING
 
 import httpx2
 
-from pytest_xling.errors import PermanentFault, ProviderFault
-from pytest_xling.http.faults import no_reply, passing, redirected
+from pytest_xling.errors import PermanentFault
+from pytest_xling.http.connection import Connection
+from pytest_xling.http.faults import passing, redirected
 from pytest_xling.http.reply import EVERY_REQUEST, excerpt
-from pytest_xling.http.transport import CONNECT_S, Pools, RedactedLogs, Screened
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from pytest_xling.errors import ProviderFault
     from pytest_xling.http.endpoint import Endpoint
     from pytest_xling.keys import JsonValue
 
@@ -27,16 +27,8 @@ class SerperClient:
 
     def __init__(self, endpoint: Endpoint, *, timeout_s: float) -> None:
         self._endpoint = endpoint
-        self._timeout_s = timeout_s
-        self._connect_s = min(CONNECT_S, timeout_s)
-        self._logs = RedactedLogs(endpoint.secrets)
-        self._client = httpx2.AsyncClient(
-            transport=Screened(endpoint, Pools()),
-            timeout=httpx2.Timeout(timeout_s, connect=self._connect_s, pool=None),
-            headers={"X-API-KEY": endpoint.key} if endpoint.key else None,
-            # Another address would get queries and key, and a GET is no query.
-            follow_redirects=False,
-        )
+        headers = {"X-API-KEY": endpoint.key} if endpoint.key else None
+        self._connection = Connection(endpoint, timeout_s=timeout_s, headers=headers)
 
     async def post(self, body: Mapping[str, JsonValue]) -> bytes:
         """Return the reply to *body*, with a status of success.
@@ -44,31 +36,15 @@ class SerperClient:
         Raises:
             RateLimited, TransientFault, PermanentFault: there is none.
         """
-        outcome: ProviderFault
-        endpoint = self._endpoint
-        try:
-            # httpx2's time-out is for each read: a server that drips would never meet it.
-            async with asyncio.timeout(self._timeout_s):
-                reply = await self._client.post(endpoint.url, json=body)
-        except (TimeoutError, httpx2.HTTPError) as error:
-            connecting = isinstance(error, httpx2.ConnectTimeout)
-            waited_s = self._connect_s if connecting else self._timeout_s
-            outcome = no_reply(error, endpoint, timeout_s=waited_s)
-        except httpx2.InvalidURL as error:
-            msg = f"{endpoint.url_variable} is not a usable address: {excerpt(str(error))}"
-            outcome = PermanentFault(msg, every_request=True)
-        except ProviderFault as fault:
-            outcome = fault.with_traceback(None)  # whose frames hold what was sent
-        else:
-            if reply.is_success:
-                return reply.content
-            outcome = _refused(reply, endpoint)
-        raise outcome  # out here, so that no traceback shows the client's exceptions
+        sending = self._connection.client.post(self._endpoint.url, json=body)
+        reply = await self._connection.exchange(sending)
+        if reply.is_success:
+            return reply.content
+        raise _refused(reply, self._endpoint)
 
     async def aclose(self) -> None:
         """Close all connections."""
-        await self._client.aclose()
-        self._logs.end()
+        await self._connection.aclose()
 
 
 def _refused(reply: httpx2.Response, endpoint: Endpoint) -> ProviderFault:

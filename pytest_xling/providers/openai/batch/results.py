@@ -8,7 +8,6 @@ import re
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import httpx2
-import openai
 
 from pytest_xling.errors import PermanentFault, ProviderFault, RateLimited, TransientFault
 from pytest_xling.http.reply import excerpt
@@ -20,7 +19,7 @@ from pytest_xling.records import Response
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-Result: TypeAlias = Response | ProviderFault | openai.APIStatusError
+Result: TypeAlias = Response | ProviderFault | httpx2.Response
 
 _log = logging.getLogger(__name__)
 
@@ -87,7 +86,7 @@ class Results:
         url: who sends the files.
 
     Attributes:
-        by_key: what there is by now; an error's status as the client's own.
+        by_key: what there is by now; a refusal as the reply that it would have been.
     """
 
     def __init__(self, wanted: Collection[str], *, url: str) -> None:
@@ -148,20 +147,9 @@ def _result(line: Mapping[str, Any], url: str) -> Result:
         return TransientFault(f"{url} did not ask it: {excerpt(str(told))!r}")
     status, body = response.get("status_code"), response.get("body")
     if not isinstance(status, int) or status >= httpx2.codes.BAD_REQUEST:
-        return _status_error(status if isinstance(status, int) else 500, body, url)
+        status = status if isinstance(status, int) else httpx2.codes.INTERNAL_SERVER_ERROR
+        return httpx2.Response(status, content=json.dumps(body).encode())
     try:
         return read_completion(body, url=url)
     except ProviderFault as fault:
         return fault.with_traceback(None)
-
-
-def _status_error(status: int, body: object, url: str) -> openai.APIStatusError:
-    """Return the error that the client would have raised for this reply."""
-    error = body.get("error", body) if isinstance(body, dict) else body
-    message = error.get("message") if isinstance(error, dict) else None
-    reply = httpx2.Response(
-        status,
-        content=json.dumps(body).encode(),
-        request=httpx2.Request("POST", url),
-    )
-    return openai.APIStatusError(str(message or error), response=reply, body=error)

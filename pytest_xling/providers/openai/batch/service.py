@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 from urllib.parse import quote
 
@@ -15,9 +14,7 @@ from pytest_xling.http.reply import excerpt, read_json
 from pytest_xling.interfaces.batching import BatchState, Line
 from pytest_xling.keys import canonical_json
 from pytest_xling.providers.openai.batch.results import Results, read_state
-from pytest_xling.providers.openai.connection import Connection
-from pytest_xling.providers.openai.faults import PATH, refused
-from pytest_xling.providers.openai.wording import Wording
+from pytest_xling.providers.openai.client import OpenaiClient
 from pytest_xling.records import Response
 
 if TYPE_CHECKING:
@@ -31,7 +28,7 @@ EXCHANGE_S = 900.0
 """How long an exchange may take: files of 200 MB are handed in and fetched."""
 MOST_BYTES = 1 << 30
 """A longer file of results is none: 50,000 answers of 20 KB each."""
-_ENDPOINT = f"/v1{PATH}"
+_ENDPOINT = f"/v1{OpenaiClient.path}"
 _WINDOW = "24h"  # the only one there is
 _PAGE = 100
 _SKEW_S = 3_600.0
@@ -46,26 +43,23 @@ class OpenaiBatches:
     most_bytes: ClassVar[int] = 200_000_000
 
     def __init__(self, endpoint: OpenaiEndpoint, model: str) -> None:
-        self._endpoint = endpoint
-        self._model = model
-        self._wording = Wording(endpoint, model)
+        self._client = OpenaiClient(endpoint, model, timeout_s=EXCHANGE_S, most_bytes=MOST_BYTES)
         self._without: dict[str, tuple[str, ...]] = {}
         """By key: what to leave out of a request that was refused with it."""
-        self._connection = Connection(endpoint, timeout_s=EXCHANGE_S, most_bytes=MOST_BYTES)
 
     @property
     def url(self) -> str:
         """The server's address."""
-        return self._endpoint.url
+        return self._client.endpoint.url
 
     def line(self, key: str, request: Request) -> Line:
         """Return the line that asks *request*."""
-        left_out = self._without.get(key) or self._wording.left_out(request)
+        left_out = self._without.get(key) or self._client.left_out(request)
         line: dict[str, JsonValue] = {
             "custom_id": key,
             "method": "POST",
             "url": _ENDPOINT,
-            "body": self._wording.body(request, left_out),
+            "body": self._client.worded(request, left_out),
         }
         return Line(text=f"{canonical_json(line)}\n".encode(), left_out=left_out)
 
@@ -162,23 +156,21 @@ class OpenaiBatches:
         for file in state.files:
             await self._read(file, read, batch=state.id)
         read.warn(state.id)
-        lines = read.by_key
         # As they were sent: what is learnt from one of them must not change what others held.
         bodies = {
-            key: self._wording.body(requests[key], left_out[key])
-            for key, line in lines.items()
-            if isinstance(line, openai.APIStatusError)
+            key: self._client.worded(requests[key], left_out[key])
+            for key, line in read.by_key.items()
+            if isinstance(line, httpx2.Response)
         }
         results: dict[str, Response | ProviderFault] = {}
-        for key, line in lines.items():
+        for key, line in read.by_key.items():
             result: Response | ProviderFault
-            if isinstance(line, openai.APIStatusError):
-                result = self._refused_line(key, line, bodies[key], requests[key], left_out[key])
+            if isinstance(line, httpx2.Response):
+                result = self._refused_line(key, line, requests[key], bodies[key], left_out[key])
             else:
                 result = line
-            if isinstance(result, Response) and left_out[key]:
-                self._wording.learn(left_out[key])
-                result = replace(result, left_out=left_out[key])
+            if isinstance(result, Response):
+                result = self._client.learn(result, left_out[key])
             results[key] = result
         return results
 
@@ -207,17 +199,21 @@ class OpenaiBatches:
     def _refused_line(
         self,
         key: str,
-        error: openai.APIStatusError,
-        body: Mapping[str, JsonValue],
+        reply: httpx2.Response,
         request: Request,
+        body: Mapping[str, JsonValue],
         left_out: tuple[str, ...],
     ) -> Response | ProviderFault:
         """Return what a refused line comes to; asked again, it leaves out what may be the cause."""
-        without = self._wording.otherwise(error, body, request, left_out)
-        if without is None:
-            return refused(error, body, self._endpoint)
-        self._without[key] = without
-        return TransientFault(f"{self.url} does not take all that the request has")
+        refusal = self._client.refusal(reply)
+        without = self._client.otherwise(refusal, request, body, left_out)
+        if without is not None:
+            self._without[key] = without
+            return TransientFault(f"{self.url} does not take all that the request has")
+        try:
+            return self._client.refused(refusal, body)
+        except ProviderFault as fault:
+            return fault.with_traceback(None)
 
     async def _exchange(
         self,
@@ -226,24 +222,23 @@ class OpenaiBatches:
         missing: bool = False,
     ) -> Any:  # noqa: ANN401  a reply; None only where *missing*
         """Return the reply; None for a 404 where what is asked for may be *missing*."""
-        reply = await self._connection.exchange(send)
-        if isinstance(reply, httpx2.Response):
+        client = self._client
+        reply = await client.connection.exchange(client.through(openai, send(client.sdk)))
+        if reply.is_success:
             return reply
         if missing and reply.status_code == httpx2.codes.NOT_FOUND:
             return None
-        raise self._refused(reply)
-
-    def _refused(self, error: openai.APIStatusError) -> ProviderFault:
-        if error.status_code in _NO_SUCH_API:
-            told = excerpt(self._endpoint.secrets.redact(str(error)))
-            return PermanentFault(
-                f"{self.url} answered {error.status_code}: {told!r}. It seems to have no Batch API:"
-                " leave `batch:` out of the model's name to have it asked request by request",
-                every_request=True,
+        refusal = client.refusal(reply)
+        if refusal.status in _NO_SUCH_API:
+            msg = (
+                f"{self.url} answered {refusal.status}: {refusal.message!r}. It seems to have no "
+                "Batch API: leave `batch:` out of the model's name to have it asked request by "
+                "request"
             )
-        if isinstance(fault := refused(error, {"model": self._model}, self._endpoint), Response):
-            return PermanentFault(f"{self.url} refused the batch: {fault.error!r}")
-        return fault
+            raise PermanentFault(msg, every_request=True)
+        filtered = client.refused(refusal, {"model": client.model})
+        msg = f"{self.url} refused the batch: {filtered.error!r}"
+        raise PermanentFault(msg)
 
     def _object(self, reply: httpx2.Response) -> dict[str, Any]:
         read = read_json(reply.content, url=self.url, ends="/v1")
@@ -257,7 +252,7 @@ class OpenaiBatches:
 
     async def aclose(self) -> None:
         """Close all connections."""
-        await self._connection.aclose()
+        await self._client.aclose()
 
 
 def _part(name: str) -> str:
