@@ -58,7 +58,7 @@ def attack(folder: Path, url: str) -> tuple[int | None, float, float]:
     """Run pytest in *folder* and return exit status, seconds and peak memory in MB."""
     command = [
         *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--junitxml=junit.xml"),
-        *("--model=m", "--langs=en", "--xling-patience=5", "--xling-timeout=4"),
+        *("--model=m", "--langs=en", "--xling-timeout=4"),
         *("--xling-price=1000,2000", "--xling-max-cost=100", "--xling-report=report.html"),
         str(folder / "benchmarks"),
     ]

@@ -81,7 +81,6 @@ async def judge_again(
     measured: Sequence[Calibration],
     *,
     run_id: str,
-    most: int,
 ) -> None:
     """Ask a judge about its anchors in a language anew, and keep what comes of it.
 
@@ -90,7 +89,6 @@ async def judge_again(
         database: the store.
         measured: the calibrations of one judge in one language, one for each aspect.
         run_id: the run before whose gates this is; the same run asks nothing twice.
-        most: of how many anchors.
 
     Raises:
         XlingError: the judge failed.
@@ -98,7 +96,7 @@ async def judge_again(
     pairs = [
         (calibration, Labelled(**cast("dict[str, str]", anchor.item)), anchor.given)
         for calibration in measured
-        for anchor in calibration.anchors[:most]
+        for anchor in calibration.anchors
     ]
     annotator = measured[0].annotator
     answers = [item.answer for _, item, _ in pairs]

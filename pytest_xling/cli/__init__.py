@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from pytest_xling.config.env_file import add_variables
 from pytest_xling.config.option import Sources
-from pytest_xling.config.options import add_cli_options
+from pytest_xling.config.options import add_cli_options, add_gone_options
 from pytest_xling.errors import XlingError, did_you_mean
 from pytest_xling.files.whole import file_errors
 
@@ -120,6 +120,7 @@ def _run(argv: list[str]) -> int:
     # The store may be named before or after the command, which argparse's subparsers cannot share.
     shared = _Parser(prog="xling", add_help=False, allow_abbrev=False)
     add_cli_options(shared, ["store", "env-file"])
+    add_gone_options(shared)
     try:
         given, rest = shared.parse_known_args(argv)
         parser = _parser(shared, rest)

@@ -57,7 +57,6 @@ SHARED = (
     "max-cost",
     "max-connections",
     "timeout",
-    "patience",
     "batch-wait",
     "seed",
     "device",

@@ -143,9 +143,10 @@ def _refuse_own(arguments: Iterable[str]) -> None:
     Raises:
         ConfigError: it is told to.
     """
-    own = {option(name).flag for name in ("model", "store", "run-name", "shard", "fresh")}
+    own = {option(name).flag for name in ("model", "store", "run-name", "shard")}
     own.add(str(Settings.model.short))
-    if (told := next((a for a in arguments if a.partition("=")[0] in own), None)) is not None:
+    own.add(anew := f"{Settings.max_age_s.flag}=0")
+    if told := next((a for a in arguments if a == anew or a.partition("=")[0] in own), None):
         msg = (
             f"leave {told} out behind --pytest: all shards are judged together, as one run of the "
             "model they asked"

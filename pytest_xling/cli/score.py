@@ -85,7 +85,6 @@ OPTIONS = (
     "max-cost",
     "max-connections",
     "timeout",
-    "patience",
     "batch-wait",
 )
 

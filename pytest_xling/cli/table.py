@@ -80,7 +80,6 @@ ASKING = (
     "max-cost",
     "max-connections",
     "timeout",
-    "patience",
     "batch-wait",
     "param",
     "device",

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import argparse
 import os
-from typing import TYPE_CHECKING, Any, Protocol
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from pytest_xling.config.option import Sources
 from pytest_xling.config.settings import OPTIONS, option
 from pytest_xling.errors import ConfigError, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from pytest_xling.config.option import Option
 
@@ -33,6 +34,33 @@ def sources_of(config: Any) -> Sources:  # noqa: ANN401  pytest.Config, which is
     )
 
 
+GONE: Final = {
+    "anchors": "leave it out: a judge is asked again about 30 labelled answers a language",
+    "fresh": "write --xling-max-age=0",
+    "github": "leave it out: GitHub gets a summary where GITHUB_STEP_SUMMARY is set",
+    "patience": "write --xling-timeout=SECONDS, which a model may be silent for as well",
+    "update-thresholds": "run `xling tune RUN --write` afterwards",
+}
+"""By name the options that there were, and what to do instead."""
+
+
+class _Gone(argparse.Action):
+    """Ends with what to write instead of an option that there was."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object, **__: object) -> None:
+        parser.error(f"{self.option_strings[0]} is gone: {GONE[self.dest]}")
+
+    @classmethod
+    def attributes(cls, name: str) -> dict[str, Any]:
+        """Return keyword arguments for argparse; help does not show it."""
+        hidden = {"default": argparse.SUPPRESS, "help": argparse.SUPPRESS}
+        return {"action": cls, "dest": name, "nargs": "?", **hidden}
+
+
+def _key(name: str) -> str:
+    return f"xling_{name.replace('-', '_')}"
+
+
 def our_variables(environ: Mapping[str, str]) -> list[str]:
     """Return the names of the variables that are, or look like, options of ours."""
     return sorted(
@@ -47,8 +75,25 @@ def refuse_unknown_variables(environ: Mapping[str, str]) -> None:
         ConfigError: names the first, and what may be meant.
     """
     known = {entry.env for entry in OPTIONS}
+    gone = {_key(name).upper(): instead for name, instead in GONE.items()}
     if name := next((name for name in our_variables(environ) if name not in known), None):
         msg = f"environment variable {name} means nothing here.{did_you_mean(name, known)} Unset it"
+        if name in gone:
+            msg = f"environment variable {name} is gone: {gone[name]}"
+        raise ConfigError(msg)
+
+
+def refuse_gone_keys(ini: Callable[[str], object]) -> None:
+    """Refuse ini keys of options that there were.
+
+    Raises:
+        ConfigError: names the first, and what to write instead.
+    """
+    for name, instead in GONE.items():
+        with suppress(TypeError, ValueError):  # pytest's, for the TOML type it had
+            if not ini(_key(name)):
+                continue
+        msg = f"ini {_key(name)} is gone: {instead}"
         raise ConfigError(msg)
 
 
@@ -96,6 +141,9 @@ def add_pytest_options(parser: PytestParser) -> None:
     for entry in OPTIONS:
         group.addoption(entry.flag, **entry.attributes)
         parser.addini(entry.dest, entry.help, type=entry.ini_type, default=None)
+    for name, instead in GONE.items():
+        group.addoption(f"--xling-{name}", **_Gone.attributes(name))
+        parser.addini(_key(name), f"Gone: {instead}.", default="")
     parser.addini(
         REQUIRE_MODEL,
         "End with status 4 where benchmarks are run and no model is named, in place of skipping.",
@@ -124,6 +172,12 @@ def way_out(entry: Option[Any]) -> str:
         " pytest-xling's, and say `-p no:xling_short` (in addopts, to make that permanent) where"
         " theirs is meant"
     )
+
+
+def add_gone_options(parser: argparse.ArgumentParser) -> None:
+    """Have the ``xling`` command say what to write instead of options that there were."""
+    for name in GONE:
+        parser.add_argument(f"--xling-{name}", **_Gone.attributes(name))
 
 
 def add_cli_options(parser: argparse.ArgumentParser, names: Iterable[str]) -> None:

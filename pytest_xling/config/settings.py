@@ -208,18 +208,12 @@ class Settings:
         " judged by `xling merge`, when all parts are there.",
     )
     """Which of how many: ``2/8``."""
-    fresh: Option[bool] = Option(
-        parse=values.flag,
-        default=False,
-        action="store_true",
-        help="Ask all questions anew, whatever the store has; what it has stays, for earlier runs.",
-    )
     max_age_s: Option[float | None] = Option(
         name="max-age",
         parse=values.duration,
         metavar="AGE",
-        help="Ask anew what was answered longer ago than this, such as 12h, 7d or 2w. Default: an"
-        " answer never ages.",
+        help="Ask anew what was answered longer ago than this, such as 12h, 7d or 2w; 0 asks all"
+        " anew, and what the store has stays, for earlier runs. Default: an answer never ages.",
     )
     """Answers that were older than this when the run began are asked anew; 0 asks all."""
     model_version: Option[str | None] = Option(
@@ -318,16 +312,9 @@ class Settings:
         default=120.0,
         ini="float",
         metavar="SECONDS",
-        help="Give up waiting for one answer after this long (default 120).",
-    )
-    patience_s: Option[float] = Option(
-        name="patience",
-        parse=values.number(above=0),
-        default=120.0,
-        ini="float",
-        metavar="SECONDS",
-        help="Stop a run whose model, judge or translator answers nothing for this long, whatever"
-        " it says instead: 429, 5xx, no connection (default 120).",
+        help="Give up waiting for one answer after this long (default 120), and stop a run whose"
+        " model, judge or translator answers nothing for so long, whatever it says instead: 429,"
+        " 5xx, no connection.",
     )
     batch_wait_s: Option[float] = Option(
         name="batch-wait",
@@ -369,14 +356,6 @@ class Settings:
         shapes=True,
         metavar="R",
         help="Ask each judge R times, and go by the majority (default 1).",
-    )
-    anchors: Option[int] = Option(
-        parse=values.count(minimum=0),
-        default=30,
-        ini="int",
-        metavar="N",
-        help="Of how many labelled answers a language a judge that is paid is asked again before"
-        " its labels decide a gate that demands min_judge_f1 (default 30; 0: of none).",
     )
     translator: Option[str | None] = Option(
         parse=values.model,
@@ -506,22 +485,6 @@ class Settings:
         " is replaced.",
     )
     """Its folder exists."""
-    github: Option[str] = Option(
-        parse=values.github,
-        default="auto",
-        bare="on",
-        metavar="WHEN",
-        help="Write a summary of the step and annotations for GitHub Actions: auto (default: where"
-        " GITHUB_STEP_SUMMARY is set), on or off.",
-    )
-    update_thresholds: Option[str] = Option(
-        parse=values.update_thresholds,
-        default="off",
-        bare="on",
-        metavar="WHEN",
-        help="After a complete run, write into the thresholds file the limits that `xling tune`"
-        " would propose from it; refused in CI unless the value is force.",
-    )
 
     def answers_since(self, began: float) -> float:
         """Return since when an answer counts in a run that began at *began*, in seconds."""
@@ -568,14 +531,13 @@ def settle(sources: Sources) -> Settings:
         raise ConfigError(msg)
     settings = Settings(**{entry.field: sources.value(entry) for entry in OPTIONS})
     shard = sources.given(Settings.shard)
-    for entry in (Settings.stop_early, Settings.update_thresholds):
-        other = sources.given(entry)
-        if shard and other and getattr(settings, entry.field) != entry.default:
-            msg = (
-                f"{shard.source}: a shard judges no gate, and {entry.flag} ({other.source}) goes"
-                " by gates; leave it out, or run without shards"
-            )
-            raise ConfigError(msg)
+    early = sources.given(Settings.stop_early)
+    if shard and early:
+        msg = (
+            f"{shard.source}: a shard judges no gate, and {Settings.stop_early.flag} "
+            f"({early.source}) goes by gates; leave it out, or run without shards"
+        )
+        raise ConfigError(msg)
     prices, judges = settings.judge_price, settings.judge
     if prices and len(prices) != max(1, len(judges)):
         given = sources.given(Settings.judge_price)
@@ -585,4 +547,4 @@ def settle(sources: Sources) -> Settings:
             " 2.5,10;0.15,0.6"
         )
         raise ConfigError(msg)
-    return settings.replaced(max_age_s=0.0) if settings.fresh else settings
+    return settings

@@ -300,7 +300,9 @@ def shard(text: str) -> str:
 
 
 def duration(text: str) -> float:
-    """Parse an age: a number and s, m, h, d or w; in seconds."""
+    """Parse an age: a number and s, m, h, d or w, or 0; in seconds."""
+    if text.strip() == "0":
+        return 0.0
     given = _DURATION.fullmatch(text.strip().lower())
     if given is None:
         msg = f"{text!r} is no age; write such as 12h, 7d or 2w"
@@ -327,15 +329,6 @@ def executor(text: str) -> str:
         msg = f"{address!r} is no address of Ray; write ray:auto or ray:HOST:PORT"
         raise ValueError(msg)
     return f"{name}:{address}" if colon else name
-
-
-def github(text: str) -> str:
-    """Parse when GitHub gets a summary: auto, on or off."""
-    word = text.strip().lower()
-    if word not in {"auto", "on", "off"}:
-        msg = f"{text!r} is neither auto nor on nor off; before a path write --xling-github=on"
-        raise ValueError(msg)
-    return word
 
 
 def stop_early(text: str) -> str:
@@ -368,15 +361,3 @@ def flag(text: str) -> bool:
 
 def _parts(text: str) -> list[str]:
     return text.replace(",", " ").split()
-
-
-def update_thresholds(text: str) -> str:
-    """Parse whether thresholds are to be written: on, off, or force (in CI, too)."""
-    value = text.strip().lower()
-    if value not in {"on", "off", "force"}:
-        msg = (
-            f"{text!r} is neither on nor off nor force; before a path write "
-            "--xling-update-thresholds=on"
-        )
-        raise ValueError(msg)
-    return value

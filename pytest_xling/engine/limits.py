@@ -356,7 +356,7 @@ class Patience:
             self._wait_s(self._allowed_s - gone_s)
             return
         if self._replied:
-            silent = f"no answer for {self._patience_s:g} s (--xling-patience)"
+            silent = f"no answer for {self._patience_s:g} s (--xling-timeout)"
         else:
             silent = f"it is unreachable: no reply for {self._never_seen_s:g} s"
         self.stop(f"{silent}; the last fault: {last}")

@@ -198,7 +198,6 @@ class Evaluation:
             self._database,
             measured,
             run_id=self._run.run_id,
-            most=self._setup.settings.anchors,
         )
         self._loop.call(again)
 
@@ -441,7 +440,7 @@ class Annotators:
         self.measure(threshold, gap=gap)
         setup, run = self._context.setup, self._context.stored_run
         paid = any(judge.paid for judge in setup.roles.get("judge", ()))
-        if threshold.min_judge_f1 is None or not setup.settings.anchors or not paid:
+        if threshold.min_judge_f1 is None or not paid:
             return
         measured: dict[tuple[str, str], list[Calibration]] = {}
         for made in run.unvouched(threshold, gap=gap):

@@ -1,4 +1,4 @@
-"""What a session shows and writes: progress, reports, and limits it was told to update."""
+"""What a session shows and writes: progress and reports."""
 
 from __future__ import annotations
 
@@ -14,16 +14,15 @@ from typing import TYPE_CHECKING
 import pytest
 from _pytest.junitxml import xml_key  # what record_testsuite_property writes to
 
-from pytest_xling.errors import ConfigError, StoreError
+from pytest_xling.errors import StoreError
 from pytest_xling.plugin.ending import REPORT_FAULTS
 from pytest_xling.reports.freshness import freshness
 from pytest_xling.store.runs import get_run
 from pytest_xling.store.scores import metric_steps
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
+    from collections.abc import Callable, Generator
 
-    from pytest_xling.analysis.tuning import BenchmarkTuned
     from pytest_xling.plugin.context import Context
     from pytest_xling.store.runs import Progress
 
@@ -169,14 +168,12 @@ class Reporting:
 
     In a step of GitHub Actions a line of the log can be a command to the runner, and a model's
     answer can be such a line. From the start of the session to its end the runner is told to take
-    no line for a command, whatever ``--xling-github`` says; the annotations come after that.
+    no line for a command, with a summary or without; the annotations come after that.
     """
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        settings = context.setup.settings
         self._file = os.environ.get("GITHUB_STEP_SUMMARY", "")
-        self._on = settings.github == "on" or (settings.github == "auto" and bool(self._file))
         self._token = ""
         self._commands: list[str] = []
 
@@ -199,7 +196,7 @@ class Reporting:
             return
         complete = self._context.ended in {"complete", "stopped"}
         faults = [self._write_report(complete=complete)]
-        if self._on:
+        if self._file:
             faults.append(self._tell_github(complete=complete))
         for fault in filter(None, faults):
             self._write([fault], red=True)
@@ -257,15 +254,12 @@ class Reporting:
             thresholds=settings.thresholds,
             workspace=Path(workspace) if workspace else None,
         )
-        if self._file:
-            return self._append(text)
-        self._write(["", "xling: summary for GitHub", "", text])
-        return ""
+        return self._append(text)
 
     def _said_already(self) -> int:
         """Return how many bytes the step has in its summary; GitHub takes a limit of all."""
-        file = Path(self._file) if self._file else None
-        return file.stat().st_size if file is not None and file.is_file() else 0
+        file = Path(self._file)
+        return file.stat().st_size if file.is_file() else 0
 
     def _append(self, text: str) -> str:
         """Add to what the step has said already; return why that failed, "" if it did not."""
@@ -292,114 +286,3 @@ class Reporting:
             reporter.ensure_newline()
             reporter.write_line(line, **look)
         return True
-
-
-CI_VARIABLES = ("CI", "GITHUB_ACTIONS", "BUILD_NUMBER", "TF_BUILD")
-"""The latter two of Jenkins and Azure Pipelines, which set no ``CI``."""
-
-
-class Updating:
-    """A pytest plugin, for the controller or the only process.
-
-    Raises:
-        pytest.UsageError: it is CI, where a gate must not open itself, or there is no file.
-    """
-
-    def __init__(self, context: Context) -> None:
-        self._context = context
-        self._lines: list[str] = []
-        self._written: Sequence[BenchmarkTuned] = ()
-        self._fault = ""
-        settings = context.setup.settings
-        self._on = settings.update_thresholds != "off"
-        if not self._on:
-            return
-        ci = next((name for name in CI_VARIABLES if _is_on(os.environ.get(name, ""))), None)
-        if ci is not None and settings.update_thresholds != "force":
-            msg = (
-                f"--xling-update-thresholds is refused in CI ({ci} is set): a run must not move the"
-                " gates it is judged by; run it where a person sees the change, or say "
-                "--xling-update-thresholds=force"
-            )
-            raise pytest.UsageError(msg)
-        if settings.thresholds is None:
-            msg = "--xling-update-thresholds: there is no thresholds.yaml; name one with "
-            msg += "--xling-thresholds"
-            raise pytest.UsageError(msg)
-        self._path = settings.thresholds
-        try:
-            self._before = self._path.read_bytes().decode()
-        except (OSError, UnicodeDecodeError) as error:
-            msg = f"--xling-update-thresholds: cannot read {self._path}: {error}"
-            raise pytest.UsageError(msg) from error
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_sessionfinish(self) -> Generator[None]:
-        """Tune on this run and change the file; exit 3 where that could not be done.
-
-        Registered after what keeps how the run ended, so that it is known here.
-        """
-        yield
-        ours = self._context
-        if not self._on or not ours.run_id:
-            return
-        if ours.ended != "complete":
-            self._fault = f"thresholds not updated: the run is {ours.ended}"
-            return
-        try:
-            self._update()
-        except REPORT_FAULTS as error:
-            self._fault = f"thresholds not updated: {error}"
-            ours.unwritten = True
-
-    def _update(self) -> None:
-        # Needs numpy, and only here.
-        from pytest_xling.analysis.tuning import Tuning  # noqa: PLC0415
-        from pytest_xling.analysis.tuning.changes import proposed_text  # noqa: PLC0415
-        from pytest_xling.analysis.tuning.runs import Wanted, read_runs, tuned  # noqa: PLC0415
-        from pytest_xling.config.thresholds_edit import replace_text  # noqa: PLC0415
-        from pytest_xling.reports.pivot import named_pivot  # noqa: PLC0415
-        from pytest_xling.reports.terminal.tuning_table import diff  # noqa: PLC0415
-
-        ours = self._context
-        file = ours.setup.thresholds
-        with ours.database.read() as connection:
-            (run,) = read_runs(connection, [ours.run_id], pivot=named_pivot)
-        if lacks := run.lacks(run.benchmarks):
-            msg = (
-                f"run {ours.run_id!r} is no whole run: {'; '.join(lacks)}. Limits tuned on fewer "
-                f"questions are looser; run all, or say `xling tune {ours.run_id} --write`"
-            )
-            raise ConfigError(msg)
-        proposals = tuned(
-            [run], [], file, wanted=Wanted(), how=Tuning(seed=ours.setup.settings.seed)
-        )
-        after = proposed_text(self._before, proposals, file, ours.setup.model)
-        changed = diff(self._before, after, name=str(self._path))
-        if not changed:
-            self._lines = [f"thresholds: {self._path} says so already: nothing to change"]
-            return
-        replace_text(self._path, after, read=self._before)
-        self._written = proposals
-        self._lines = [
-            *changed.splitlines(),
-            f"thresholds: {self._path} is changed",
-        ]
-
-    @pytest.hookimpl(trylast=True)
-    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Show what was changed."""
-        if not self._lines and not self._fault:
-            return
-        from pytest_xling.reports.terminal.tuning_table import loosened_text  # noqa: PLC0415
-
-        terminalreporter.section("xling: thresholds")
-        width = terminalreporter._tw.fullwidth  # noqa: SLF001  what pytest's own plugins write to
-        for line in (*loosened_text(self._written, width=width).splitlines(), *self._lines):
-            terminalreporter.write_line(line)
-        if self._fault:
-            terminalreporter.write_line(self._fault, red=True)
-
-
-def _is_on(value: str) -> bool:
-    return value.lower() not in {"", "0", "false", "no", "off"}

@@ -189,7 +189,7 @@ def _in_store(context: Context) -> str:
     age = age_text(time.time() - min(made))
     return (
         f"xling: {len(made):,} of {planned:,} answers are in the store, the oldest {age} old "
-        "(--xling-fresh asks for all anew)"
+        "(--xling-max-age=0 asks for all anew)"
     )
 
 

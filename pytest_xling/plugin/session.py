@@ -17,7 +17,7 @@ from pytest_xling.plugin.early_stopping import EarlyStopping
 from pytest_xling.plugin.ending import REPORT_FAULTS, Ending
 from pytest_xling.plugin.evaluation import Annotators, Evaluator, roles_asked
 from pytest_xling.plugin.gates import GateCheck, Gates
-from pytest_xling.plugin.output import ProgressLine, ProgressWatch, Reporting, Updating, sign_junit
+from pytest_xling.plugin.output import ProgressLine, ProgressWatch, Reporting, sign_junit
 from pytest_xling.plugin.run_header import begin_run, header
 from pytest_xling.plugin.selection import MISCONFIGURED, Selection, gate_of
 from pytest_xling.plugin.setup import read_setup
@@ -61,7 +61,6 @@ def start(config: pytest.Config) -> None:
         register(Completeness(), "xling-completeness")
         register(Ending(context, session.selection), "xling-ending")
         register(Reporting(context), "xling-reporting")
-        register(Updating(context), "xling-updating")
 
 
 class XlingSession:

@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_xling.config.options import refuse_unknown_variables, sources_of
+from pytest_xling.config.options import refuse_gone_keys, refuse_unknown_variables, sources_of
 from pytest_xling.config.settings import Settings, settle
 from pytest_xling.engine.models import (
     check_provider,
@@ -220,8 +220,8 @@ class Setup:
         """Say how long a model may answer nothing; "" where none is far away."""
         others = chain.from_iterable(self.roles.values())
         far = [provider for provider in (self.provider, *others) if provider.paid]
-        patience = f"{self.settings.patience_s:g} s of patience"
-        return f"{patience} with a model that answers nothing (--xling-patience)" if far else ""
+        patience = f"{self.settings.timeout_s:g} s of patience"
+        return f"{patience} with a model that answers nothing (--xling-timeout)" if far else ""
 
     def notices(self) -> list[str]:
         """Return what the user should know of the data, a line each."""
@@ -294,6 +294,7 @@ def read_setup(config: pytest.Config) -> Setup:
         known = {benchmark_name(folder) for folder in limited}
         thresholds = read_thresholds(path, benchmarks=known)
     refuse_unknown_variables(os.environ)
+    refuse_gone_keys(config.getini)
     settings = settle(sources)
     provider = make_provider(settings)
     check_provider(provider)

@@ -54,7 +54,7 @@ def freshness(connection: Connection, run: RunRecord) -> Freshness:
         names = [", ".join(map(printable, sorted(models))) for models in (now, then - now)]
         told = (
             f"replies now name {names[0]} as the model, and answers from the store {names[1]}; "
-            "--xling-fresh asks for all anew"
+            "--xling-max-age=0 asks for all anew"
         )
     return Freshness(
         asked=sum(origin.answers for origin in found if origin.asked),

@@ -49,7 +49,7 @@ class BatchRow:
 
 
 _of = batches.alias("of")
-# An answer of before the batch is an earlier edition's: --xling-fresh has asked anew.
+# An answer of before the batch is an earlier edition's: --xling-max-age=0 has asked anew.
 _STORED = exists(
     select(outputs.c.input_key)
     .where(

@@ -9,10 +9,13 @@ import sys
 import pytest
 
 from pytest_xling.config.options import (
+    GONE,
     SHORT,
     add_cli_options,
     add_pytest_options,
     add_short_option,
+    refuse_gone_keys,
+    refuse_unknown_variables,
 )
 from pytest_xling.config.settings import OPTIONS, Settings
 from pytest_xling.errors import ConfigError
@@ -44,12 +47,11 @@ def test_spellings() -> None:
 def test_names() -> None:
     """Every option users were promised is there, once."""
     promised = (
-        "model langs benchmarks data env-file thresholds store run-name shard fresh max-age"
+        "model langs benchmarks data env-file thresholds store run-name shard max-age"
         " model-version partial samples temperatures limit seed max-connections max-cost price"
-        " max-tokens request"
-        " timeout patience batch-wait estimate judge judge-price judge-repeats anchors translator"
+        " max-tokens request timeout batch-wait estimate judge judge-price judge-repeats translator"
         " translator-price search search-price text-in encoder stance empathy support param device"
-        " executor actors stop-early baseline report github update-thresholds"
+        " executor actors stop-early baseline report"
     )
     assert promised.split() == [entry.name for entry in OPTIONS]
 
@@ -110,6 +112,21 @@ def test_help_says_something_of_each() -> None:
     shown = parser.format_help()
     assert all(entry.flag in shown for entry in OPTIONS)
     assert all(entry.help.endswith(".") and len(entry.help) > 25 for entry in OPTIONS)
+
+
+@pytest.mark.parametrize("name", GONE)
+def test_an_option_that_is_gone_says_what_to_write(parser: pytest.Parser, name: str) -> None:
+    """On the command line of pytest and of `xling`, in the environment and in an ini file."""
+    key = f"xling_{name.replace('-', '_')}"
+    with pytest.raises(pytest.UsageError, match=f"--xling-{name} is gone: ") as pytests:
+        parser.parse_known_args([f"--xling-{name}=1"])
+    with pytest.raises(ConfigError, match=f"variable {key.upper()} is gone: ") as variable:
+        refuse_unknown_variables({key.upper(): "1"})
+    with pytest.raises(ConfigError, match=f"ini {key} is gone: ") as of_ini:
+        refuse_gone_keys({key: "1"}.get)
+    assert key in parser._inidict
+    for error in (pytests, variable, of_ini):
+        assert GONE[name] in str(error.value)
 
 
 def test_loading_the_table_is_cheap() -> None:

@@ -84,7 +84,6 @@ WRITTEN: dict[str, tuple[str, object]] = {
     "store": ("s.sqlite", Path("s.sqlite")),
     "run-name": ("r", "r"),
     "shard": ("2/08", "2/8"),
-    "fresh": ("1", 0.0),
     "max-age": ("7d", 604_800.0),
     "model-version": ("2026-11", "2026-11"),
     "samples": ("3", 3),
@@ -97,7 +96,6 @@ WRITTEN: dict[str, tuple[str, object]] = {
     "max-tokens": ("64", 64),
     "request": ("a.b=[1]", {"a.b": [1]}),
     "timeout": ("2.5", 2.5),
-    "patience": ("9.5", 9.5),
     "batch-wait": ("0", 0.0),
     "estimate": ("1", True),
     "device": ("cuda:0", "cuda:0"),
@@ -106,7 +104,6 @@ WRITTEN: dict[str, tuple[str, object]] = {
     "judge": ("openai:gpt-4o,gpt-5", ("openai:gpt-4o", "gpt-5")),
     "judge-price": ("3,4", ((3.0, 4.0),)),
     "judge-repeats": ("3", 3),
-    "anchors": ("0", 0),
     "translator": ("hf:nllb", "hf:nllb"),
     "translator-price": ("5,6", (5.0, 6.0)),
     "search": ("serper", "serper"),
@@ -120,8 +117,6 @@ WRITTEN: dict[str, tuple[str, object]] = {
     "stop-early": ("Pocock", "pocock:10"),
     "baseline": ("base.json", "base.json"),
     "report": ("report.html", Path("report.html")),
-    "github": ("on", "on"),
-    "update-thresholds": ("Force", "force"),
 }
 """By option: what a user writes, and the setting that comes of it, paths as they are written."""
 
@@ -170,12 +165,10 @@ def test_every_option_from_every_place(tmp_path: Path, entry: Option[Any], place
         cli["xling_model"] = "m"
     settings = _settle(tmp_path, cli={"xling_model": None, **cli}, environ=environ, ini=ini)
     base = tmp_path / "root" if place == "ini" else tmp_path
-    field = "max_age_s" if entry is Settings.fresh else entry.field
-    assert _below(base, expected) == getattr(settings, field)
+    assert _below(base, expected) == getattr(settings, entry.field)
     default = _settle(tmp_path)
-    assert getattr(settings, field) != getattr(default, field)
-    usual = {field: getattr(default, field), "fresh": False, "model": "m"}
-    assert settings.replaced(**usual) == default
+    assert getattr(settings, entry.field) != getattr(default, entry.field)
+    assert default == settings.replaced(**{entry.field: getattr(default, entry.field)})
 
 
 def test_an_empty_model_is_told_wherever_it_is_given(tmp_path: Path) -> None:
@@ -336,12 +329,9 @@ def test_no_judge_is_named_twice(tmp_path: Path) -> None:
         _settle(tmp_path, environ={"XLING_JUDGE": "a,b,a"})
 
 
-@pytest.mark.parametrize("other", ["stop_early", "update_thresholds"])
-def test_a_shard_judges_no_gate(tmp_path: Path, other: str) -> None:
-    """What goes by gates is refused beside it, wherever either is given; the rest is not."""
-    given = {"stop_early": "pocock", "update_thresholds": "on"}[other]
-    cli, environ = {f"xling_{other}": given}, {"XLING_SHARD": "1/2"}
+def test_a_shard_judges_no_gate(tmp_path: Path) -> None:
+    """What goes by gates is refused beside it, wherever either is given."""
+    environ = {"XLING_SHARD": "1/2"}
     with pytest.raises(ConfigError, match=r"^XLING_SHARD: a shard judges no gate, and --xling-"):
-        _settle(tmp_path, cli=cli, environ=environ)
-    cli = {"xling_update_thresholds": "off"}
-    assert "1/2" == _settle(tmp_path, cli=cli, environ=environ).shard
+        _settle(tmp_path, cli={"xling_stop_early": "pocock"}, environ=environ)
+    assert "1/2" == _settle(tmp_path, environ=environ).shard

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         (values.device, "CUDA:1", "cuda:1"),
         (values.flag, "Yes", True),
         (values.flag, "0", False),
-        (values.github, " Auto", "auto"),
+        (values.duration, "0", 0.0),
     ],
 )
 def test_accepted(parse: Callable[[str], object], text: str, expected: object) -> None:
@@ -92,7 +92,6 @@ def test_accepted(parse: Callable[[str], object], text: str, expected: object) -
         (values.shard, "2 of 8", "write which of how many, as in 2/8"),
         (values.device, "tpu", "use auto, cpu, mps, cuda or cuda:N"),
         (values.flag, "maybe", "neither yes nor no"),
-        (values.github, "tests/x.py", "before a path write --xling-github=on"),
         (values.stop_early, "benchmarks/", "Before a path write --xling-stop-early=pocock"),
         (values.stop_early, "pocock:1", "give 2 to 50 looks, as in pocock:10"),
         (values.stop_early, "obrien-fleming:", "give 2 to 50 looks, as in obrien-fleming:10"),

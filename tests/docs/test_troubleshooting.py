@@ -65,8 +65,8 @@ PROVOKED = {
     "Is --model=": Provocation(
         f"OPENAI_BASE_URL={SERVER} pytest --model=some-model --langs=es,hi", 3
     ),
-    "(--xling-patience)": Provocation(
-        f"OPENAI_BASE_URL={SERVER} pytest --model=busy --langs=es,hi --xling-patience=0.5",
+    "(--xling-timeout)": Provocation(
+        f"OPENAI_BASE_URL={SERVER} pytest --model=busy --langs=es,hi --xling-timeout=0.5",
         3,
         mode="429",
     ),

@@ -450,7 +450,7 @@ def test_a_service_that_takes_no_batch_now_is_asked_again_within_the_patience(
     server.troubles[BEGIN] = deque(["429"] * 1000)
     fault = Asker(tmp_path / "s.sqlite", patience_s=0.2).fault("b")
     assert isinstance(fault, GivenUp)
-    assert "no answer for 0.2 s (--xling-patience)" in str(fault)
+    assert "no answer for 0.2 s (--xling-timeout)" in str(fault)
     server.troubles.clear()
     assert ["b"] == Asker(tmp_path / "s.sqlite").texts("b")
     assert [1, 1] == server.sizes
@@ -507,12 +507,12 @@ def test_troubles_that_pass(server: BatchServer, asker: Asker, place: str, troub
 def test_a_service_that_is_gone_is_given_up_and_nothing_is_lost(
     server: BatchServer, tmp_path: Path
 ) -> None:
-    """After --xling-patience; what it has is taken in later."""
+    """After --xling-timeout; what it has is taken in later."""
     asker = Asker(tmp_path / "s.sqlite", patience_s=0.2)
     server.troubles[STATE] = deque(["503"] * 1000)
     fault = asker.fault("a")
     assert isinstance(fault, GivenUp)
-    assert "no answer for 0.2 s (--xling-patience)" in str(fault)
+    assert "no answer for 0.2 s (--xling-timeout)" in str(fault)
     server.troubles.clear()
     assert ["a"] == asker.texts("a")
     assert [1] == list(server.asked.values())

@@ -152,7 +152,7 @@ def test_rate_limits_do_not_last_for_ever(count: int) -> None:
     with serving(retry_after="0.05", mode="429") as server:
         outcomes = _ask_all(server.url, _requests(count), **_patient(0.5))
         assert {GivenUp} == {type(outcome) for outcome in outcomes}
-        assert any("no answer for 0.5 s (--xling-patience)" in str(outcome) for outcome in outcomes)
+        assert any("no answer for 0.5 s (--xling-timeout)" in str(outcome) for outcome in outcomes)
         assert 1 <= server.requests <= 25  # on a busy machine the first may take all the time
 
 

@@ -118,7 +118,7 @@ def test_what_is_under_way_may_still_be_answered(clock: Clock) -> None:
     async def main() -> None:
         patience = Patience(patience_s=10)
         async with patience.tries() as tries:
-            silent = pytest.raises(GivenUp, match=r"no answer for 10 s \(--xling-patience\)")
+            silent = pytest.raises(GivenUp, match=r"no answer for 10 s \(--xling-timeout\)")
             with silent, tries.attempt():
                 patience.failed(RateLimited("full"))
                 clock.now += 11

@@ -82,10 +82,10 @@ def test_fresh_asks_anew_and_takes_in_what_is_in_flight(
     assert 0 == project.run(*OPTIONS).code
     asked = dict(server.asked)
     server.fates.append("stuck")
-    left = project.run(*OPTIONS, "--xling-fresh", "--xling-batch-wait=0")
+    left = project.run(*OPTIONS, "--xling-max-age=0", "--xling-batch-wait=0")
     assert 3 == left.code, left.out
     server.stuck()
-    taken = project.run(*OPTIONS, "--xling-fresh")
+    taken = project.run(*OPTIONS, "--xling-max-age=0")
     assert 0 == taken.code, taken.out
     assert "answers: asked 8" in taken.out
     # The eight questions twice; the judge has read these very answers before.

@@ -94,7 +94,7 @@ def test_beside_a_baseline(project: Project, server: OpenaiServer) -> None:
     project.write("thresholds.yaml", LIMITS.replace("{max_rate: 0.9}", "{max_drop: 0.9}"))
     assert 3 == project.run(*MODEL, "--xling-run-name=before").code  # drops are not judged yet
     server.behave(type(server.behaviour)(answer="Something else altogether."))
-    now = project.run("--model=served", "--langs=hi,es", "--xling-fresh", "--baseline=before")
+    now = project.run("--model=served", "--langs=hi,es", "--xling-max-age=0", "--baseline=before")
     assert "no_answer-drop-hi" in now.out + "".join(now.cases), now.out
     assert "asks something else" not in now.out
     shown = json.loads(project.xling("show", "latest", "--json").stdout)

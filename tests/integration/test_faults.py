@@ -177,14 +177,14 @@ def test_one_patience_ends_a_run_that_gets_no_answer(project: Project, mode: str
     """However many cases wait, and with few requests; the header says how long."""
     write_questions(project, count=20)
     with answering(mode=mode, retry_after="") as url:
-        project.environment.update(OPENAI_BASE_URL=url, XLING_PATIENCE="1.5")
+        project.environment.update(OPENAI_BASE_URL=url, XLING_TIMEOUT="1.5")
         outcome = project.run(MODEL)
         assert stats(url)["requests"] <= 20
     assert outcome.code == 3, outcome.out[-3000:]
     assert "xling: 1.5 s of patience with a model that answers nothing" in outcome.out
     assert [*outcome.cases.values()].count("error") == 80
     assert "1 error, 79 given up" in outcome.out
-    assert "80 cases: no answer for 1.5 s (--xling-patience); the last fault: " in " ".join(
+    assert "80 cases: no answer for 1.5 s (--xling-timeout); the last fault: " in " ".join(
         outcome.out.split()
     )
 
@@ -194,17 +194,15 @@ def test_why_cases_have_no_score_is_told_everywhere(project: Project) -> None:
     write_questions(project, count=5, languages=("en", "hi"))
     told = "10 cases, 7 of them given up for it: {url} answered 401: 'Incorrect API key provided.'"
     with answering(mode="401") as url:
-        project.environment.update(OPENAI_BASE_URL=url)
-        outcome = project.run(
-            MODEL, "--langs=en,hi", "--xling-report=report.html", "--xling-github"
-        )
+        summary = project.root / "summary.md"
+        project.environment.update(OPENAI_BASE_URL=url, GITHUB_STEP_SUMMARY=str(summary))
+        outcome = project.run(MODEL, "--langs=en,hi", "--xling-report=report.html")
         shown = project.xling("show", "latest").stdout
         case = project.xling("explain", "q0004-hi", "--run", "latest")
     told = told.format(url=url)
-    terminal, _, github = outcome.out.partition("summary for GitHub")
-    assert " ".join(terminal.split()).count(told) == 1
+    assert " ".join(outcome.out.split()).count(told) == 1
     assert " ".join(shown.split()).count(told) == 1
-    assert "10 cases, 7 of them given up for it" in github
+    assert "10 cases, 7 of them given up for it" in summary.read_text("utf-8")
     page = (project.root / "report.html").read_text(encoding="utf-8")
     assert page.count("10 cases, 7 of them given up for it") == 1
     assert case.returncode == 0, case.stderr

@@ -105,33 +105,19 @@ def test_steps_add_to_what_they_have_said(project: Project, step: Path) -> None:
     assert 2 == text.count("### 🔴 gate closed")
 
 
-@pytest.mark.parametrize("how", ["--xling-github=off", "XLING_GITHUB"])
-def test_off_says_nothing_but_stays_safe(project: Project, step: Path, how: str) -> None:
-    """Neither summary nor annotations; still no answer is a command."""
-    options = [how] if how.startswith("--") else []
-    if not options:
-        project.environment[how] = "off"
-    outcome = project.run(*MODEL, "-v", "-rA", *options)
+def test_without_a_file_nothing_is_said_but_all_stays_safe(project: Project, step: Path) -> None:
+    """Neither summary nor annotations; still no answer is a command. Elsewhere none is stopped."""
+    project.environment["GITHUB_STEP_SUMMARY"] = ""
+    outcome = project.run(*MODEL, "-v", "-rA")
     assert outcome.code == 1
     assert not step.exists()
     assert "::set-output name=deploy::yes" in outcome.out
     assert [] == heard(outcome.out)
-
-
-def test_elsewhere_nothing_is_said_unless_asked_for(project: Project, step: Path) -> None:
-    """Outside GitHub the log has no command; told to, the terminal shows summary and all."""
     project.environment.clear()
     outcome = project.run(*MODEL)
     assert outcome.code == 1
     assert "::stop-commands::" not in outcome.out.replace("::stop-commands::x", "")
     assert "::error title" not in outcome.out
-    asked = project.run(*MODEL, "--xling-github")
-    assert "### 🔴 gate closed: " in asked.out
-    assert (
-        "\n::error file=thresholds.yaml,line=5,title=bread%3A wrong_language%2C hi%3A fail::"
-        in (asked.out)
-    )
-    assert not step.exists()
 
 
 def test_an_incomplete_run_is_undecided(project: Project, step: Path) -> None:
@@ -168,12 +154,11 @@ def test_a_summary_that_cannot_be_written_is_told(project: Project, step: Path) 
 
 def test_nothing_is_said_where_nothing_is_run(project: Project, step: Path) -> None:
     """To collect or to be wrong about an option says nothing to GitHub that would stay open."""
-    for options, code in ((("--collect-only",), 0), (("--xling-github=maybe",), 4)):
+    for options, code in ((("--collect-only",), 0), (("--xling-limit=some",), 4)):
         outcome = project.run(*MODEL, *options)
         assert code == outcome.code
         assert [] == heard(outcome.out)
     assert not step.exists()
-    assert "is neither auto nor on nor off" in outcome.err
 
 
 def test_a_run_name_that_is_taken_lets_the_runner_hear_again(project: Project, step: Path) -> None:

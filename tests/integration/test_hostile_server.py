@@ -51,7 +51,7 @@ def test_no_secret_gets_out(project: Project, where: str, processes: str) -> Non
             GITHUB_STEP_SUMMARY=str(project.root / "summary.md"),
         )
         options = ["--langs=en", f"-n{processes}", "--log-level=DEBUG", "-ra"]
-        options += ["--showlocals", "--xling-patience=3"]
+        options += ["--showlocals", "--xling-timeout=3"]
         outcome = project.run(MODEL, *options, "--xling-report=report.html")
     assert outcome.code == 3, outcome.out[-3000:]
     assert [] == leaked(project, outcome)

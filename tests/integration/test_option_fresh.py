@@ -1,4 +1,4 @@
-"""Old answers: told wherever a run is, and asked anew with --xling-fresh and its like."""
+"""Old answers: told wherever a run is, and asked anew with --xling-max-age=0 and its like."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_fresh_asks_all_anew_and_loses_nothing(
     """The new answers close the gate, and count from then on; the first run keeps its own."""
     assert project.run(*MODEL, "--xling-run-name=first", workers).code == 0
     _swap(server)
-    fresh = project.run(*MODEL, "--xling-fresh", workers)
+    fresh = project.run(*MODEL, "--xling-max-age=0", workers)
     assert fresh.code == 1, fresh.out
     assert f"answers: asked {ASKED}\n" in fresh.out
     assert server.requests == 2 * ASKED
@@ -102,7 +102,7 @@ def test_a_fresh_run_that_goes_on_asks_only_the_rest(
 ) -> None:
     """What it has asked itself is not asked for again."""
     assert project.run(*MODEL).code == 0
-    named = ("--xling-fresh", "--xling-run-name=night")
+    named = ("--xling-max-age=0", "--xling-run-name=night")
     part = project.run(*MODEL, *named, "-x", "-k", "q0001-hi or q0002-hi or q0003-hi")
     assert part.code == 3, part.out  # no gate was selected
     asked = server.requests
@@ -132,14 +132,14 @@ def test_answers_that_are_too_old_are_asked_anew(project: Project, server: Opena
 
 
 @pytest.mark.parametrize(
-    "option", ["--xling-model-version=2026-11-20", "--xling-seed=7", "--xling-fresh"]
+    "option", ["--xling-model-version=2026-11-20", "--xling-seed=7", "--xling-max-age=0"]
 )
 def test_what_asks_anew(project: Project, server: OpenaiServer, option: str) -> None:
     """Another release, another seed; and without them the answers of before are found again."""
     assert project.run(*MODEL).code == 0
     assert project.run(*MODEL, option).code == 0
     assert server.requests == 2 * ASKED
-    again = 3 if "fresh" in option else 2
+    again = 3 if "max-age" in option else 2
     assert project.run(*MODEL, option).code == 0
     assert project.run(*MODEL).code == 0
     assert server.requests == again * ASKED
@@ -155,5 +155,5 @@ def test_another_model_in_a_reply_is_told(project: Project, server: OpenaiServer
     assert "answers: asked 8; 8 from the store" in shown
     assert (
         "replies now name test-model-2027 as the model, and answers from the store test-model-2026;"
-        " --xling-fresh asks for all anew"
+        " --xling-max-age=0 asks for all anew"
     ) in shown

@@ -200,20 +200,24 @@ def test_a_report_that_breaks_hides_no_outcome(project: Project, error: str, cod
     project.write("thresholds.yaml", THRESHOLDS)
     project.write("benchmarks/bread/test_bread.py", TOLERANT)
     project.write("conftest.py", BREAKING.format(error=error))
-    outcome = project.run(*script(project), "--xling-report=out.html", "--xling-github=on")
+    summary = project.root / "summary.md"
+    project.environment["GITHUB_STEP_SUMMARY"] = str(summary)
+    outcome = project.run(*script(project), "--xling-report=out.html")
     assert code == outcome.code, outcome.out + outcome.err
     assert "complete" == project.latest().status
     assert "gate open: 2 of 2 gates passed" in outcome.out
     assert "INTERNALERROR" not in outcome.out
     if code == 3:
         assert "no report: numbers that nobody thought of" in outcome.out
-        assert "xling: summary for GitHub" in outcome.out
+        assert "gate open" in summary.read_text("utf-8")
 
 
 def test_scores_that_cannot_be_summed_hide_no_outcome(project: Project) -> None:
     """A store may hold what nobody would take for a score: the metric is named, exit 3."""
     project.write("benchmarks/bread/test_bread.py", "import pytest\n" + OVERFLOWING)
-    outcome = project.run(*script(project), "--xling-report=out.html", "--xling-github=on")
+    summary = project.root / "summary.md"
+    project.environment["GITHUB_STEP_SUMMARY"] = str(summary)
+    outcome = project.run(*script(project), "--xling-report=out.html")
     assert outcome.code == 3, outcome.out + outcome.err
     assert "complete" == project.latest().status
     assert "INTERNALERROR" not in outcome.out + outcome.err

@@ -165,7 +165,7 @@ def test_a_model_that_answers_nothing_is_waited_for_in_the_open(project: Project
     project.write("conftest.py", IMPATIENT)
     with answering(mode="429", retry_after="") as url:
         project.environment.update(OPENAI_BASE_URL=url)
-        outcome = project.run("--model=busy", "--langs=en,hi", "--xling-patience=4", "-n2")
+        outcome = project.run("--model=busy", "--langs=en,hi", "--xling-timeout=4", "-n2")
     assert outcome.code == 3, outcome.out
     assert re.search(
         r"xling: 0/16 answers, 0\.0/s, waiting for busy: 429, \d of 4 s", outcome.out

@@ -85,7 +85,7 @@ def dry_run_text(
         lines.append(f"As long as --xling-max-tokens allows they would take {longest}.")
     lines.append("Not counted: what a judge, a translator or a search is asked about the answers,")
     lines.append("and each judge about labelled ones: per language some 90, once, to measure it,")
-    lines.append("and up to --xling-anchors=30 in each later run.")
+    lines.append("and up to 30 in each later run.")
     if not paid:
         lines.append("Asking this model is free.")
     elif price is None:
