@@ -32,8 +32,8 @@ from scipy.special import ndtri
 
 from pytest_xling.config.settings import Settings
 from pytest_xling.gates.decide import judge_gates
-from pytest_xling.gates.drop import BaselineSide
 from pytest_xling.gates.judge import blocks, is_decided
+from pytest_xling.gates.pairing import BaselineSide
 from pytest_xling.gates.spec import Compared, gates_of
 from pytest_xling.planning.benchmark import benchmarks_in, open_benchmark
 from pytest_xling.planning.plan import plan

@@ -24,8 +24,9 @@ import numpy as np
 from scipy import stats
 
 from perf import releases
-from pytest_xling.gates.decide import judge_gate
-from pytest_xling.gates.drop import BaselineSide
+from pytest_xling.gates.decide import judge_gates
+from pytest_xling.gates.pairing import BaselineSide
+from pytest_xling.gates.spec import GateSpec
 from pytest_xling.records import Score, Threshold
 from pytest_xling.stats.parallel_rate import ParallelRate
 from pytest_xling.store.questions import Question
@@ -89,7 +90,9 @@ def ours(then: Flags, now: Flags) -> str:
     limits = Threshold(
         benchmark="b", metric="factual_accuracy", language="hi", max_drop=LIMIT, min_n=10
     )
-    return judge_gate(scores(now), limits, kind="drop", baseline=side).outcome
+    gate = GateSpec(threshold=limits, kind="drop")
+    (verdict,) = judge_gates([gate], lambda _language: scores(now), baseline=side)
+    return verdict.outcome
 
 
 def _by_t(differences: NDArray[np.float64]) -> str:

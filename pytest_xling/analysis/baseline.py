@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from pytest_xling.analysis.baseline_file import pivots_in, read_baseline_file
 from pytest_xling.errors import ConfigError, did_you_mean
-from pytest_xling.gates.drop import BaselineSide
+from pytest_xling.gates.pairing import BaselineSide
 from pytest_xling.store.database import Database
 from pytest_xling.store.human_labels import human_labels_of
 from pytest_xling.store.questions import question_digests

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pytest_xling.errors import ConfigError, EvaluationError
-from pytest_xling.gates.drop import drop_estimate
+from pytest_xling.gates.differences import gap_estimate
+from pytest_xling.gates.estimate import Measure
 from pytest_xling.gates.pairing import paired_means
 from pytest_xling.registry import load
 from pytest_xling.stats.effect_size import cohen_dz
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from pytest_xling.analysis.baseline import Baseline
-    from pytest_xling.gates.drop import BaselineSide
+    from pytest_xling.gates.pairing import BaselineSide
     from pytest_xling.interfaces.metric import Better
     from pytest_xling.records import RunRecord, Score
 
@@ -138,7 +139,8 @@ def compare(
 def _change(scores: Sequence[Score], side: BaselineSide) -> Change:
     """Compare one metric in one language."""
     first = scores[0]
-    share, better, widest = _traits(first.metric)
+    measure = Measure.of(first.metric, first.language, alpha=ALPHA, limits=(0.0,))
+    share = measure.share
     paired = side.shared(scores)
     row = Change(
         benchmark=first.benchmark,
@@ -146,7 +148,7 @@ def _change(scores: Sequence[Score], side: BaselineSide) -> Change:
         language=first.language,
         baseline=side.name,
         share=share,
-        better=better,
+        better=_better(first.metric),
         asked=paired.asked,
         shared=paired.shared,
         effect="risk_difference" if share else "cohen_dz",
@@ -154,16 +156,11 @@ def _change(scores: Sequence[Score], side: BaselineSide) -> Change:
     if paired.refused:
         return replace(row, reason=paired.refused)
     try:
-        made = drop_estimate(
+        made = gap_estimate(
             paired.scores,
             paired.others,
-            metric=first.metric,
-            language=first.language,
+            replace(measure, better="lower"),  # so that what is above 0 has grown
             baseline=side.name,
-            better="lower",  # so that what is above 0 has grown
-            alpha=ALPHA,
-            kind="flag" if share else "number",
-            widest=widest,
         )
     except EvaluationError as error:
         return replace(row, reason=str(error))
@@ -187,13 +184,13 @@ def _change(scores: Sequence[Score], side: BaselineSide) -> Change:
     )
 
 
-def _traits(metric: str) -> tuple[bool, Better | None, float | None]:
-    """Return whether a metric is a share, its better end and reach; of one not installed, none."""
+def _better(metric: str) -> Better | None:
+    """Return a metric's good end; None where neither is, or it is not installed any more."""
     try:
-        made = load("metric", metric)
+        better: Better | None = load("metric", metric).better
     except ConfigError:
-        return False, None, None
-    return made.share, made.better, made.reach()
+        return None
+    return better
 
 
 def _corrected(changes: Sequence[Change]) -> Iterator[Change]:

@@ -7,20 +7,19 @@ from collections import Counter, defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from pytest_xling.gates.estimate import Effect, Ends
 from pytest_xling.gates.pairing import at_level, cluster_of, sample_means
 from pytest_xling.gates.wording import Figures, percent, untold
 from pytest_xling.stats.contrast import Interval, contrast, difference, ratio
-from pytest_xling.stats.distributions import p_by_interval
 from pytest_xling.stats.trend import slope_weights, steepest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from pytest_xling.interfaces.metric import Better, Bounds, MetricKind
+    from pytest_xling.gates.estimate import Measure
+    from pytest_xling.gates.pairing import Labels
+    from pytest_xling.interfaces.metric import Bounds
     from pytest_xling.records import Estimate, Score, Threshold, Verdict
-    from pytest_xling.store.human_labels import HumanLabel
-
-    Labels = Mapping[tuple[str, str], HumanLabel]
 
 LEAST_LABELS: Final = 20
 """With fewer the interval has not been shown to hold (docs/corrected.md)."""
@@ -146,14 +145,7 @@ def _too_few(counts: Mapping[str, int]) -> str:
 
 
 def corrected(
-    estimate: Estimate,
-    scores: Sequence[Score],
-    labels: Labels,
-    *,
-    kind: MetricKind,
-    alpha: float,
-    bounds: Bounds,
-    limits: Sequence[float],
+    estimate: Estimate, scores: Sequence[Score], labels: Labels, measure: Measure
 ) -> Estimate:
     """Return *estimate* with the value, interval and p that people's labels make of it.
 
@@ -163,27 +155,17 @@ def corrected(
         estimate: of the scores alone.
         scores: of one metric in one language.
         labels: what was said of the answers, and what people say, by sample and condition.
-        kind: ``flag`` where all values are 0 or 1.
-        alpha: the interval misses with this probability, both sides together.
-        bounds: of the metric.
-        limits: the p value is of the distance from these; the largest counts.
+        measure: of the metric.
     """
-    side = _Side(scores, labels, kind=kind, bounds=bounds)
-    return _put(estimate, {"": side}, lambda sides: sides[0], alpha=alpha, limits=limits)
+    side = _Side(scores, labels, measure)
+    return _put(estimate, {"": side}, measure, lambda sides: sides[0])
 
 
 def corrected_gap(
     estimate: Estimate,
-    scores: Sequence[Score],
-    labels: Labels,
-    other_scores: Sequence[Score],
-    other_labels: Labels,
-    *,
-    better: Better,
-    kind: MetricKind,
-    alpha: float,
-    bounds: Bounds,
-    limits: Sequence[float],
+    own: tuple[Sequence[Score], Labels],
+    other: tuple[Sequence[Score], Labels],
+    measure: Measure,
 ) -> Estimate:
     """Return the estimate of a gap or a drop likewise: how much worse people would find it.
 
@@ -192,59 +174,34 @@ def corrected_gap(
 
     Args:
         estimate: of the gap by the scores alone; a relative one becomes a ratio of both sides.
-        scores: in the language.
-        labels: of its answers.
-        other_scores: in the pivot language, or of the baseline.
-        other_labels: of its answers.
-        better: which end of the metric is good.
-        kind: as for :func:`corrected`, and so the others.
-        alpha: as there.
-        bounds: of the metric.
-        limits: as there.
+        own: scores in the language, and labels of these answers.
+        other: those in the pivot language, or of the baseline.
+        measure: of the metric.
     """
-    shared = sample_means(scores).keys() & sample_means(other_scores).keys()
-    own, other = (
-        _Side(
-            [score for score in of if (score.benchmark, score.sample_id) in shared],
-            said,
-            kind=kind,
-            bounds=bounds,
-        )
-        for of, said in ((scores, labels), (other_scores, other_labels))
+    shared = sample_means(own[0]).keys() & sample_means(other[0]).keys()
+    here, there = (
+        _Side([s for s in scores if (s.benchmark, s.sample_id) in shared], labels, measure)
+        for scores, labels in (own, other)
     )
-    sign = 1.0 if better == "higher" else -1.0
+    sign = measure.sign
 
     def worse(sides: Sequence[Interval]) -> Interval:
-        here, there = sides
         if estimate.relative:
-            return contrast([WHOLE, ratio(here, there)], [sign, -sign])
-        return difference(there, here) if better == "higher" else difference(here, there)
+            return contrast([WHOLE, ratio(*sides)], [sign, -sign])
+        return difference(*(sides[::-1] if measure.better == "higher" else sides))
 
-    made = _put(
-        estimate,
-        {"": own, estimate.pivot or estimate.baseline: other},
-        worse,
-        alpha=alpha,
-        limits=limits,
-        lacking=REACHES_0 if estimate.relative else NO_SPREAD,
-    )
+    sides = {"": here, estimate.pivot or estimate.baseline: there}
+    lacking = REACHES_0 if estimate.relative else NO_SPREAD
+    made = _put(estimate, sides, measure, worse, lacking=lacking)
     if not estimate.relative or made.low is None:
         return made
-    now, then = (side.interval(alpha).value for side in (own, other))
-    word = Figures.fitting([now, then], share=kind == "flag").value
+    now, then = (side.interval(measure.alpha).value for side in (here, there))
+    word = Figures.fitting([now, then], share=measure.share).value
     return replace(made, tested=f"{word(now)} after {word(then)}")
 
 
 def corrected_trend(
-    estimate: Estimate,
-    scores: Sequence[Score],
-    labels: Labels,
-    *,
-    better: Better,
-    kind: MetricKind,
-    alpha: float,
-    bounds: Bounds,
-    limits: Sequence[float],
+    estimate: Estimate, scores: Sequence[Score], labels: Labels, measure: Measure
 ) -> Estimate:
     """Return the estimate of a trend likewise: how much worse people would find it per level.
 
@@ -255,11 +212,7 @@ def corrected_trend(
         estimate: of the trend by the scores alone.
         scores: of one metric in one language, at all levels.
         labels: of the answers.
-        better: as for :func:`corrected_gap`, and so the others.
-        kind: as there.
-        alpha: as there.
-        bounds: as there.
-        limits: as there.
+        measure: of the metric.
     """
     levels_of: defaultdict[tuple[str, str], set[int]] = defaultdict(set)
     for score in scores:
@@ -270,29 +223,23 @@ def corrected_trend(
     if not whole or len(levels) < 2:  # noqa: PLR2004  a slope needs two
         return replace(estimate, low=None, high=None, p=None, reason=NO_CLAIM)
     asked = [score for score in scores if cluster_of(score) in whole]
-    sides = {
-        level_name(level): _Side(at_level(asked, level), labels, kind=kind, bounds=bounds)
-        for level in levels
-    }
-    sign = -1.0 if better == "higher" else 1.0
-    weights = [sign * weight for weight in slope_weights(levels)]
+    sides = {level_name(level): _Side(at_level(asked, level), labels, measure) for level in levels}
+    weights = [-measure.sign * weight for weight in slope_weights(levels)]
     most = steepest(levels)
 
     def slope(at: Sequence[Interval]) -> Interval:
         made = contrast(at, weights)
-        return made.within(-most, most) if kind == "flag" else made
+        return made.within(-most, most) if measure.share else made
 
     of_whole = replace(estimate, n=len(whole), unscored=estimate.n + estimate.unscored - len(whole))
-    return _put(of_whole, sides, slope, alpha=alpha, limits=limits)
+    return _put(of_whole, sides, measure, slope)
 
 
 def corrected_sum(
     estimate: Estimate,
     sides: Mapping[str, tuple[Sequence[Score], Labels, float]],
+    measure: Measure,
     *,
-    kind: MetricKind,
-    alpha: float,
-    bounds: Bounds,
     within: Bounds,
 ) -> Estimate:
     """Return the estimate of a weighted sum likewise, such as a rate over all languages.
@@ -300,9 +247,7 @@ def corrected_sum(
     Args:
         estimate: of the sum by the scores alone.
         sides: what is summed, by what to call it: scores, labels and the factor it counts by.
-        kind: as for :func:`corrected`.
-        alpha: as there.
-        bounds: as there.
+        measure: of the metric.
         within: between what the sum lies; None where there is no end.
     """
     factors = [factor for *_, factor in sides.values()]
@@ -310,20 +255,16 @@ def corrected_sum(
     def summed(at: Sequence[Interval]) -> Interval:
         return contrast(at, factors).within(*within)
 
-    made = {
-        name: _Side(scores, labels, kind=kind, bounds=bounds)
-        for name, (scores, labels, _) in sides.items()
-    }
-    return _put(estimate, made, summed, alpha=alpha, limits=())
+    made = {name: _Side(scores, labels, measure) for name, (scores, labels, _) in sides.items()}
+    return _put(estimate, made, replace(measure, limits=()), summed)
 
 
 def _put(
     estimate: Estimate,
     sides: Mapping[str, _Side],
+    measure: Measure,
     together: Callable[[Sequence[Interval]], Interval],
     *,
-    alpha: float,
-    limits: Sequence[float],
     lacking: str = NO_SPREAD,
 ) -> Estimate:
     """Put into *estimate* what *together* makes of all sides, if each has labels enough.
@@ -331,36 +272,31 @@ def _put(
     Args:
         estimate: of the scores alone.
         sides: by what to call them.
+        measure: of the metric.
         together: gives the estimate of theirs.
-        alpha: as for :func:`corrected`.
-        limits: as there.
         lacking: why there is no interval, where nothing else says so.
     """
+    without = replace(estimate, low=None, high=None, p=None)
     for name, side in sides.items():
         if side.lacks:
-            reason = f"{name}: {side.lacks}" if name else side.lacks
-            return replace(estimate, low=None, high=None, p=None, reason=reason)
+            return replace(without, reason=f"{name}: {side.lacks}" if name else side.lacks)
 
     def interval(alpha: float) -> Interval:
         return together([side.interval(alpha) for side in sides.values()])
 
-    def ends(alpha: float) -> tuple[float, float] | None:
+    def ends(alpha: float) -> Ends:
         at = interval(alpha)
-        return None if at.low is None or at.high is None else (at.low, at.high)
+        return Ends(at.low, at.high, at.error)
 
-    made = interval(alpha)
+    made = interval(measure.alpha)
     reason = getattr(made, "reason", "")
-    if made.low is None or made.high is None:
-        return replace(estimate, low=None, high=None, p=None, reason=reason or lacking)
+    if made.value is None or made.low is None or made.high is None:
+        return replace(without, reason=reason or lacking)
+    effect = Effect(value=made.value, n=estimate.n, interval=ends)
     labelled = [side.labelled for side in sides.values()]
     return replace(
-        estimate,
-        value=made.value,
-        low=made.low,
-        high=made.high,
-        error=made.error,
+        effect.put(estimate, measure),
         skewed_low=made.low if estimate.skewed_low is not None else None,
-        p=max((p_by_interval(ends, limit) for limit in limits), default=None),
         tested="",
         reason=reason,
         labelled=sum(labelled) if estimate.trend else min(labelled),
@@ -371,9 +307,7 @@ def _put(
 class _Side:
     """Answers that are estimated together, and people's labels of some."""
 
-    def __init__(
-        self, scores: Sequence[Score], labels: Labels, *, kind: MetricKind, bounds: Bounds
-    ) -> None:
+    def __init__(self, scores: Sequence[Score], labels: Labels, measure: Measure) -> None:
         from pytest_xling.stats.corrected import (  # noqa: PLC0415  imports numpy
             Judged,
             Labelled,
@@ -386,7 +320,7 @@ class _Side:
             for score in scores
             if score.value is not None and (score.sample_id, score.condition) in labels
         }
-        flag = kind == "flag"
+        flag, bounds = measure.share, measure.bounds
         # Of rates a stratum is what the judge said; numbers vary within it.
         judged = [
             Judged(label.said if flag else score.value, cluster_of(score))

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
-from types import MappingProxyType
+from functools import cache, partial
 from typing import TYPE_CHECKING, Protocol
 
 from pytest_xling.errors import XlingError
-from pytest_xling.gates.cases import cases_estimate
 from pytest_xling.gates.corrected import (
     by_level,
     corrected,
@@ -19,27 +17,19 @@ from pytest_xling.gates.corrected import (
     wants_labels,
     with_labels_told,
 )
-from pytest_xling.gates.drop import judge_drop_gate
-from pytest_xling.gates.estimate import estimate
-from pytest_xling.gates.gap import gap_estimate
-from pytest_xling.gates.judge import held_to_estimate, judge, judge_family
+from pytest_xling.gates.differences import gap_estimate, relative_drop, trend_estimate
+from pytest_xling.gates.estimate import cases_estimate, estimate
+from pytest_xling.gates.judge import held_to_estimate, judge, judge_family, undecided
 from pytest_xling.gates.overall import judge_overall
-from pytest_xling.gates.pairing import at_level, cluster_of
-from pytest_xling.gates.spec import LIMITS, gate_id
-from pytest_xling.gates.trend import trend_estimate
-from pytest_xling.registry import load
+from pytest_xling.gates.pairing import LEAST_SHARED, Known, at_level, cluster_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pytest_xling.gates.drop import BaselineSide
     from pytest_xling.gates.interim_looks import Looks
+    from pytest_xling.gates.pairing import BaselineSide, Labels
     from pytest_xling.gates.spec import GateKind, GateSpec
-    from pytest_xling.interfaces.metric import Better, MetricKind
-    from pytest_xling.records import Expected, Score, Threshold, Verdict
-    from pytest_xling.store.human_labels import HumanLabel
-
-    Labels = Mapping[tuple[str, str], HumanLabel]
+    from pytest_xling.records import Estimate, Expected, Score, Verdict
 
 
 class Evidence(Protocol):
@@ -49,9 +39,7 @@ class Evidence(Protocol):
         """Return the scores of a metric in a language."""
         ...
 
-    def labels(
-        self, benchmark: str, metric: str, language: str
-    ) -> Mapping[tuple[str, str], HumanLabel]:
+    def labels(self, benchmark: str, metric: str, language: str) -> Labels:
         """Return what people say the metric should have said, by sample and condition."""
         ...
 
@@ -133,28 +121,24 @@ class Decision:
         if spec.kind == "drop":
             baseline = self._evidence.baseline(spec.benchmark, spec.metric)
 
-        def scores(language: str) -> Sequence[Score]:
-            return self.scores(spec, language)
-
-        def labels(language: str) -> Mapping[tuple[str, str], HumanLabel]:
-            return self._evidence.labels(spec.benchmark, spec.metric, language)
-
+        judged = partial(
+            judge_gates,
+            scores=partial(self.scores, spec),
+            baseline=baseline,
+            labels=partial(self._evidence.labels, spec.benchmark, spec.metric),
+        )
         if looks is None or look is None:
-            verdicts = judge_gates(gates, scores, baseline=baseline, labels=labels)
+            verdicts = judged(gates)
         else:
             from pytest_xling.gates.interim_looks import (  # noqa: PLC0415  imports numpy
                 at_look,
                 looked_at,
             )
 
-            now = [at_look(gate, looks, look) for gate in gates]
+            now = judged([at_look(gate, looks, look) for gate in gates], at_look=True)
             verdicts = [
                 looked_at(verdict, gate, looks, look)
-                for verdict, gate in zip(
-                    judge_gates(now, scores, baseline=baseline, labels=labels, at_look=True),
-                    gates,
-                    strict=True,
-                )
+                for verdict, gate in zip(now, gates, strict=True)
             ]
         decided = {verdict.case: verdict for verdict in verdicts}
         languages = {code for gate in gates for code in gate.reads}
@@ -228,32 +212,10 @@ def judge_gates(
         labels: gives people's labels of the answers in a language, by sample and condition.
         at_look: whether the run has interim looks, at which labels do not count.
     """
-    said_by_people = cache(labels)  # once for a language's own gate, its gaps and all levels
-
-    def corrects(gate: GateSpec, language: str | None) -> Labels:
-        wanted = gate.kind != "cases" and gate.threshold.estimate != "judge"
-        return said_by_people(language) if wanted and language is not None else {}
-
+    # Labels are read once for a language's own gate, its gaps and all levels.
+    known = Known(scores=scores, labels=cache(labels), baseline=baseline, at_look=at_look)
     verdicts = [
-        judge_overall(
-            gate,
-            {code: scores(code) for code in gate.reads},
-            baseline=baseline,
-            labels={code: corrects(gate, code) for code in gate.reads},
-            at_look=at_look,
-        )
-        if gate.threshold.weights
-        else judge_gate(
-            scores(gate.language),
-            gate.threshold,
-            kind=gate.kind,
-            pivot=gate.pivot,
-            pivot_scores=scores(gate.pivot) if gate.pivot is not None else (),
-            baseline=baseline,
-            labels=corrects(gate, gate.language),
-            pivot_labels=corrects(gate, gate.pivot),
-            at_look=at_look,
-        )
+        judge_overall(gate, known) if gate.threshold.weights else _judge_gate(gate, known)
         for gate in gates
     ]
     for name in dict.fromkeys(gate.family for gate in gates):
@@ -261,175 +223,109 @@ def judge_gates(
         together = judge_family([verdicts[index] for index in family])
         for index, verdict in zip(family, together, strict=True):
             verdicts[index] = verdict
+    overall = {
+        (gate.family, gate.threshold.level): verdict
+        for gate, verdict in reversed(list(zip(gates, verdicts, strict=True)))
+        if gate.threshold.weights
+    }
     return [
-        held_to_estimate(verdict, _behind(gate, gates, verdicts))
+        held_to_estimate(verdict, overall.get((gate.family, gate.threshold.level)))
         for gate, verdict in zip(gates, verdicts, strict=True)
     ]
 
 
-def _behind(
-    gate: GateSpec, gates: Sequence[GateSpec], verdicts: Sequence[Verdict]
-) -> Verdict | None:
-    """Return the verdict on all languages together that stands behind a gate of one."""
-    return next(
-        (
-            verdict
-            for other, verdict in zip(gates, verdicts, strict=True)
-            if other.threshold.weights
-            and (other.family, other.threshold.level) == (gate.family, gate.threshold.level)
-        ),
-        None,
-    )
+def _judge_gate(gate: GateSpec, known: Known) -> Verdict:
+    """Judge one gate of one language alone."""
+    limits = gate.threshold
+    own = at_level(known.scores(gate.language), limits.level)
+    others = () if gate.pivot is None else at_level(known.scores(gate.pivot), limits.level)
+    sides = _labels_of_sides(gate, own, others, known)
+    counted = not known.at_look and wants_labels(limits, sides)
+    labels = tuple(sides.values()) if counted else ()
+    if gate.kind == "drop":
+        verdict = _judge_drop(gate, own, known.baseline, labels)
+    else:
+        made = _estimate(gate, own, others, labels)
+        verdict = judge(made, limits, case=gate.id, kind=gate.kind)
+    return with_labels_told(verdict, sides, at_look=known.at_look)
 
 
-def _limits(threshold: Threshold) -> list[float]:
-    """Return what a threshold says of the metric itself."""
-    given = (getattr(threshold, name) for name in LIMITS["limit"])
-    return [limit for limit in given if limit is not None]
+def _labels_of_sides(
+    gate: GateSpec, own: Sequence[Score], others: Sequence[Score], known: Known
+) -> dict[str, Labels]:
+    """Return people's labels of each side of what a gate compares, by what to call it.
 
-
-def judge_gate(
-    scores: Sequence[Score],
-    threshold: Threshold,
-    *,
-    kind: GateKind = "limit",
-    pivot: str | None = None,
-    pivot_scores: Sequence[Score] = (),
-    baseline: BaselineSide | None = None,
-    labels: Labels = MappingProxyType({}),
-    pivot_labels: Labels = MappingProxyType({}),
-    at_look: bool = False,
-) -> Verdict:
-    """Judge one gate alone, by what *threshold* says of the metric, its cases, gap, drop or trend.
-
-    Args:
-        scores: of the threshold's benchmark, metric and language, at all levels.
-        threshold: the limits.
-        kind: what is to be judged.
-        pivot: for a gap, the language to compare with.
-        pivot_scores: the metric's scores in that language.
-        baseline: for a drop, its side.
-        labels: people's labels of the answers, by sample and condition: they correct what the
-            metric says, unless the threshold wants that alone.
-        pivot_labels: of those in the pivot language.
-        at_look: whether the run has interim looks, at which labels do not count.
+    None where a gate takes none: of cases, where the judge's alone are wanted, and of a rule, by
+    which each flagged answer counts.
     """
-    own, pivot_own = (at_level(of, threshold.level) for of in (scores, pivot_scores))
-    here = labels_at(own, labels)
-    sides: dict[str, Labels] = {}
-    if kind == "cases" or threshold.estimate == "judge":
-        pass
-    elif kind == "trend":
-        sides = by_level(own, here)
-    elif kind == "gap":
-        sides = {threshold.language: here, pivot or "": labels_at(pivot_own, pivot_labels)}
-    elif kind == "drop":
-        if baseline is not None:
-            sides = {"this run": here, baseline.name: baseline.labels_then(threshold.language)}
-    elif threshold.max_rate != 0:  # that is a rule: each flagged answer counts
-        at = threshold.level
-        sides = {threshold.language if at is None else level_name(at): here}
-    counted = not at_look and wants_labels(threshold, sides)
-    verdict = _by_kind(
-        own,
-        threshold,
-        kind=kind,
-        pivot=pivot or "",
-        pivot_own=pivot_own,
-        baseline=baseline,
-        labels=tuple(sides.values()) if counted else (),
-    )
-    return with_labels_told(verdict, sides, at_look=at_look)
+    limits, language, baseline = gate.threshold, gate.language, known.baseline
+    rule = gate.kind == "limit" and limits.max_rate == 0
+    if rule or gate.kind == "cases" or limits.estimate == "judge":
+        return {}
+    here = labels_at(own, known.labels(language))
+    if gate.kind == "trend":
+        return by_level(own, here)
+    if gate.kind == "gap":
+        pivot = gate.pivot or ""
+        return {language: here, pivot: labels_at(others, known.labels(pivot))}
+    if gate.kind == "drop" and baseline is not None:
+        return {"this run": here, baseline.name: baseline.labels_then(language)}
+    if gate.kind == "drop":
+        return {}
+    return {language if limits.level is None else level_name(limits.level): here}
 
 
-def _by_kind(
+def _estimate(
+    gate: GateSpec, own: Sequence[Score], others: Sequence[Score], labels: Sequence[Labels]
+) -> Estimate:
+    """Estimate what a gate limits, by labels of each side where they count."""
+    limits, measure = gate.threshold, gate.measure
+    if gate.kind == "cases":
+        flagged, repeats = limits.max_flagged or 0, limits.repeats or 1
+        return cases_estimate(own, measure, flagged=flagged, repeats=repeats)
+    if gate.kind == "trend":
+        made = trend_estimate(own, measure)
+        of_all = {key: label for at in labels for key, label in at.items()}
+        return corrected_trend(made, own, of_all, measure) if labels else made
+    if gate.kind == "gap":
+        made = gap_estimate(own, others, measure, pivot=gate.pivot or "")
+        if not labels:
+            return made
+        return corrected_gap(made, (own, labels[0]), (others, labels[1]), measure)
+    made = estimate(own, measure)
+    return corrected(made, own, labels[0], measure) if labels else made
+
+
+def _judge_drop(
+    gate: GateSpec,
     own: Sequence[Score],
-    threshold: Threshold,
-    *,
-    kind: GateKind,
-    pivot: str,
-    pivot_own: Sequence[Score],
     baseline: BaselineSide | None,
     labels: Sequence[Labels],
 ) -> Verdict:
-    """Judge a gate by the scores at its level, and by labels of each side where they count."""
-    metric = load("metric", threshold.metric)
-    values: MetricKind = "flag" if metric.share else "number"
-    case = gate_id(threshold.metric, threshold.language, kind=kind, level=threshold.level)
-    better: Better = metric.better or "higher"
-    if kind == "cases":
-        return judge(cases_estimate(own, threshold), threshold, case=case, kind="cases")
-    if kind == "drop":
-        both = (labels[0], labels[1]) if labels else None
-        return judge_drop_gate(own, threshold, baseline=baseline, case=case, labels=both)
-    if kind == "trend":
-        trend = trend_estimate(
-            own,
-            metric=threshold.metric,
-            language=threshold.language,
-            better=better,
-            alpha=threshold.alpha,
-            kind=values,
-            margin=threshold.max_trend or 0.0,
-            widest=metric.reach(),
-        )
-        if labels:
-            trend = corrected_trend(
-                trend,
-                own,
-                {key: label for at in labels for key, label in at.items()},
-                better=better,
-                kind=values,
-                alpha=threshold.alpha,
-                bounds=metric.bounds,
-                limits=[threshold.max_trend or 0.0],
-            )
-        return judge(trend, threshold, case=case, kind="trend")
-    if kind == "gap":
-        gap = gap_estimate(
-            own,
-            pivot_own,
-            metric=threshold.metric,
-            language=threshold.language,
-            pivot=pivot,
-            better=better,
-            alpha=threshold.alpha,
-            kind=values,
-            margin=threshold.max_gap or 0.0,
-            widest=metric.reach(),
-        )
-        if labels:
-            gap = corrected_gap(
-                gap,
-                own,
-                labels[0],
-                pivot_own,
-                labels[1],
-                better=better,
-                kind=values,
-                alpha=threshold.alpha,
-                bounds=metric.bounds,
-                limits=[threshold.max_gap or 0.0],
-            )
-        return judge(gap, threshold, case=case, kind="gap")
-    made = estimate(
-        own,
-        metric=threshold.metric,
-        language=threshold.language,
-        kind=values,
-        alpha=threshold.alpha,
-        bounds=metric.bounds,
-        # A budget of 0 is a rule, which chance has no say in.
-        limits=[limit for limit in _limits(threshold) if limit != 0 or values == "number"],
-    )
+    """Judge a drop from the baseline.
+
+    It is an error where there is nothing to compare with: other signatures, or fewer than half of
+    the questions.
+    """
+    limits, measure = gate.threshold, gate.measure
+    if baseline is None:
+        return undecided(gate, "baseline", "no baseline is named")
+    paired = baseline.shared(own)
+    if paired.refused:
+        return undecided(gate, baseline.name, paired.refused)
+    now, then = paired.scores, paired.others
+    made = gap_estimate(now, then, measure, baseline=baseline.name)
+    if limits.relative_drop:
+        made = relative_drop(made, now, then, measure)
     if labels:
-        made = corrected(
-            made,
-            own,
-            labels[0],
-            kind=values,
-            alpha=threshold.alpha,
-            bounds=metric.bounds,
-            limits=_limits(threshold),
-        )
-    return judge(made, threshold, case=case)
+        made = corrected_gap(made, (now, labels[0]), (then, labels[1]), measure)
+    verdict = judge(made, limits, case=gate.id, kind="drop")
+    answered = len({cluster_of(score) for score in then if score.value is not None})
+    if verdict.outcome == "pass" and made.n < LEAST_SHARED * answered:
+        # What a model does not answer any more it does not answer wrongly either.
+        lost = f"{baseline.name} has values of {answered} questions, fewer than half of them paired"
+        verdict = replace(verdict, outcome="inconclusive", reason=f"{verdict.reason}; {lost}")
+    if paired.shared == paired.asked:
+        return verdict
+    reason = f"{verdict.reason}; {baseline.name} has {paired.shared} of {paired.asked} questions"
+    return replace(verdict, reason=reason)

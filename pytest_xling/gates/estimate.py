@@ -1,115 +1,281 @@
-"""From scores to an estimate with its interval."""
+"""From scores to an estimate with its interval: what is measured, and rates, means and bad cases.
+
+An :class:`Effect` is what the statistics know of a number: its value, the interval for any alpha,
+and how likely a limit is the truth. Each kind of estimate makes one (:func:`rate`, :func:`mean`,
+those of :mod:`pytest_xling.gates.differences`, :mod:`~pytest_xling.gates.overall` and
+:mod:`~pytest_xling.gates.corrected`), and :meth:`Effect.put` writes it down.
+"""
 
 from __future__ import annotations
 
 import math
-from collections import Counter
-from typing import TYPE_CHECKING
+from collections import Counter, defaultdict
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_xling.errors import EvaluationError
-from pytest_xling.gates.pairing import cluster_of
+from pytest_xling.errors import ConfigError, EvaluationError
+from pytest_xling.gates import wording
+from pytest_xling.gates.pairing import cluster_of, mean_of, temperature_of
 from pytest_xling.interfaces.metric import within
 from pytest_xling.records import ALL_LANGUAGES, LARGEST, Estimate
+from pytest_xling.registry import load
 from pytest_xling.stats.distributions import p_by_interval
 from pytest_xling.stats.mean import mean_interval
 from pytest_xling.stats.rate_intervals import ClusteredRate
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Hashable, Sequence
 
-    from pytest_xling.interfaces.metric import Bounds, MetricKind
+    from pytest_xling.interfaces.metric import Better, Bounds
     from pytest_xling.records import Score
 
 NO_SPREAD = "all values are equal, and how far others may be is not known: no spread is known"
 ONE_QUESTION = "all answers are to one question: no spread is known; needs 2 questions"
 
 
-def estimate(
-    scores: Sequence[Score],
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measure:
+    """What is measured, and how surely."""
+
+    metric: str
+    language: str
+    """Or ``all``."""
+    share: bool = False
+    """Whether values are 0 or 1, and means rates."""
+    better: Better = "higher"
+    """Which end of the metric is good."""
+    bounds: Bounds = (None, None)
+    """Of a number's values. What is not seen may be as bad as they allow."""
+    alpha: float = 0.05
+    """The interval misses with this probability, both sides together."""
+    limits: tuple[float, ...] = ()
+    """The p value is of the distance from these, the largest; without them there is none."""
+
+    @classmethod
+    def of(
+        cls, metric: str, language: str, *, alpha: float = 0.05, limits: tuple[float, ...] = ()
+    ) -> Measure:
+        """Return the measure of a metric by its name; of one not installed, that of any number."""
+        plain = cls(metric=metric, language=language, alpha=alpha, limits=limits)
+        try:
+            entry = load("metric", metric)
+        except ConfigError:
+            return plain
+        return replace(
+            plain, share=entry.share, better=entry.better or "higher", bounds=entry.bounds
+        )
+
+    @property
+    def sign(self) -> float:
+        """What turns a difference so that it is above 0 where the second of two is worse."""
+        return 1.0 if self.better == "higher" else -1.0
+
+    @property
+    def reach(self) -> float | None:
+        """How far apart two numbers can be; None where that is not known."""
+        lowest, highest = self.bounds
+        return None if lowest is None or highest is None else highest - lowest
+
+    @property
+    def limit(self) -> float:
+        """The one limit of what compares; 0 where none is set."""
+        return self.limits[0] if self.limits else 0.0
+
+    def none(self, reason: str = "", *, unscored: int = 0) -> Estimate:
+        """Return an estimate that says why there is none."""
+        return Estimate.none(
+            reason,
+            metric=self.metric,
+            language=self.language,
+            unscored=unscored,
+            share=self.share,
+        )
+
+
+class Ends(NamedTuple):
+    """An interval; None where no spread is known."""
+
+    low: float | None = None
+    high: float | None = None
+    error: float | None = None
+    """As :attr:`Estimate.error`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effect:
+    """A number that is estimated, and what chance leaves open of it."""
+
+    value: float
+    n: int
+    """Of how many answers, questions, claims or cases."""
+    interval: Callable[[float], Ends]
+    """Gives the interval that misses with some probability, both sides together."""
+    test: Callable[[float], float | None] | None = None
+    """Gives the two-sided p of a limit being the truth; None: by the intervals that leave it out"""
+
+    def p(self, limit: float) -> float | None:
+        """Return how likely the truth is so far from *limit* by chance, two-sided.
+
+        None where no spread is known.
+        """
+        if self.test is not None:
+            return self.test(limit)
+
+        def ends(alpha: float) -> tuple[float, float] | None:
+            low, high, _ = self.interval(alpha)
+            return None if low is None or high is None else (low, high)
+
+        return p_by_interval(ends, limit)
+
+    def put(self, estimate: Estimate, measure: Measure) -> Estimate:
+        """Return *estimate* with the value, the interval and the p of this effect."""
+        low, high, error = self.interval(measure.alpha)
+        known = low is not None or self.test is not None
+        ps = [self.p(limit) for limit in measure.limits if known]
+        return replace(
+            estimate,
+            value=self.value,
+            n=self.n,
+            low=low,
+            high=high,
+            error=error,
+            p=max((p for p in ps if p is not None), default=None),
+        )
+
+
+def rate(flags: Sequence[float], clusters: Sequence[Hashable]) -> Effect:
+    """Return the rate of flags, with an exact interval."""
+    seen = ClusteredRate(flags, clusters)
+    return Effect(
+        value=mean_of(flags),
+        n=len(flags),
+        interval=lambda alpha: Ends(*seen.interval(alpha=alpha)),
+        test=seen.p,
+    )
+
+
+def mean(
+    values: Sequence[float],
+    clusters: Sequence[Hashable],
+    bounds: Bounds,
     *,
-    metric: str,
-    language: str,
-    kind: MetricKind,
-    alpha: float,
-    bounds: Bounds = (None, None),
-    limits: Sequence[float] = (),
-) -> Estimate:
+    weights: Sequence[float] | None = None,
+) -> Effect:
+    """Return the mean of numbers, with an interval for skewed ones."""
+
+    def interval(alpha: float) -> Ends:
+        around = mean_interval(values, clusters, alpha=alpha, bounds=bounds, weights=weights)
+        return Ends(around.low, around.high, around.error) if around else Ends()
+
+    weighed = zip(values, weights or [1 / len(values)] * len(values), strict=True)
+    value = math.fsum(v * w for v, w in weighed) if weights else mean_of(values)
+    return Effect(value=value, n=len(values), interval=interval)
+
+
+def estimate(scores: Sequence[Score], measure: Measure) -> Estimate:
     """Estimate the rate of a flag, or the mean of a number.
 
     Scores without a value are left out and counted. Answers to one question, repeated, at several
-    temperatures or about several samples (and in several languages, where *language* is ``all``),
+    temperatures or about several samples (and in several languages, where that is ``all``),
     count as one cluster.
-
-    Args:
-        scores: one per answer, in any order.
-        metric: the metric all of them are of.
-        language: the language all of them are in, or ``all``.
-        kind: ``flag`` gives an exact interval, ``number`` that of a mean of skewed values.
-        alpha: the interval misses with this probability, both sides together.
-        bounds: of a number's values. What is not seen may be as bad as they allow.
-        limits: what it will be judged by. The p value is of being on one of them, by the test that
-            the interval is made of; without limits there is none.
 
     Raises:
         EvaluationError: scores of different signatures, metrics or languages are mixed; one answer
             is there twice; a value is not finite, too large or out of bounds, or a flag's is
             neither 0 nor 1.
     """
-    check_scores(scores, metric=metric, language=language)
+    check_scores(scores, metric=measure.metric, language=measure.language)
     # In one order, so that rounding does not depend on the order answers came in.
     scored = sorted((cluster_of(score), score.value) for score in scores if score.value is not None)
     unscored = len(scores) - len(scored)
     if not scored:
-        return Estimate.none(
-            why_none(scores),
-            metric=metric,
-            language=language,
-            unscored=unscored,
-            share=kind == "flag",
-        )
-    clusters = [cluster for cluster, _ in scored]
-    values = [value for _, value in scored]
-    check_values(values, metric=metric, kind=kind, bounds=bounds)
-    mean = math.fsum(values) / len(values)
-    low = high = error = None
-    reason = ""
-    ps: list[float] = []
-    if kind == "flag":
-        rate = ClusteredRate(values, clusters)
-        low, high = rate.interval(alpha=alpha)
-        ps = [rate.p(limit) for limit in limits]
-    elif around := mean_interval(values, clusters, alpha=alpha, bounds=bounds):
-        low, high, error = around.low, around.high, around.error
-        ps = [_p_of_mean(values, clusters, limit, bounds=bounds) for limit in limits]
-    else:
-        reason = NO_SPREAD if len(set(clusters)) > 1 else ONE_QUESTION
-    return Estimate(
-        metric=metric,
-        language=language,
-        value=mean,
-        low=low,
-        high=high,
-        n=len(values),
-        unscored=unscored,
-        flagged=int(sum(values)) if kind == "flag" else 0,
+        return measure.none(why_none(scores), unscored=unscored)
+    clusters, values = [cluster for cluster, _ in scored], [value for _, value in scored]
+    check_values(values, measure)
+    effect = rate(values, clusters) if measure.share else mean(values, clusters, measure.bounds)
+    made = replace(
+        effect.put(measure.none(unscored=unscored), measure),
+        flagged=int(sum(values)) if measure.share else 0,
         signature=next(score.signature for score in scores if score.value is not None),
-        p=max(ps, default=None),
-        share=kind == "flag",
-        error=error,
-        reason=reason,
+    )
+    if made.low is None:
+        return replace(made, reason=NO_SPREAD if len(set(clusters)) > 1 else ONE_QUESTION)
+    return made
+
+
+def cases_estimate(
+    scores: Sequence[Score], measure: Measure, *, flagged: int, repeats: int
+) -> Estimate:
+    """Estimate the share of bad cases: a question asked several times, too often flagged.
+
+    A case is a question in one language at one temperature. With no flag allowed, the others are
+    those that a model gets right every time: pass^k (Yao et al. 2024, tau-bench, section 3).
+
+    Of more repeats than the limit is of, the first that have a value count. Of fewer, a case may be
+    known to be bad already, or to stay good; else it is unknown, and counts as good for the lower
+    end of the interval and as bad for the upper one.
+
+    Args:
+        scores: of a flag in one language, in any order.
+        measure: of the flag.
+        flagged: how many of the repeats of a good case may be flagged.
+        repeats: of how many.
+
+    Raises:
+        EvaluationError: as :func:`estimate`.
+    """
+    signature = estimate(scores, replace(measure, limits=())).signature
+    grouped: defaultdict[tuple[str, str, float], list[Score]] = defaultdict(list)
+    # Conditions of one temperature are in the order of their repeats: r2 comes before r10.
+    for score in sorted(scores, key=lambda s: (len(s.condition), s.condition)):
+        grouped[score.benchmark, score.sample_id, temperature_of(score.condition)].append(score)
+    cases = [grouped[case] for case in sorted(grouped)]
+    flags = [[s.value for s in answers if s.value is not None] for answers in cases]
+    raised = [sum(of_case[:repeats]) for of_case in flags]
+    unanswered = [max(0, repeats - len(of_case)) for of_case in flags]
+
+    def at(missing: int) -> Estimate:
+        """Return the share where so many of each repeat without a value count as flagged."""
+        bad = [float(n + missing * m > flagged) for n, m in zip(raised, unanswered, strict=True)]
+        firsts = [
+            replace(answers[0], value=value, signature=signature)
+            for answers, value in zip(cases, bad, strict=True)
+        ]
+        return estimate(firsts, measure)
+
+    best, worst = at(0), at(1)
+    clusters = [cluster_of(answers[0]) for answers in cases]
+    right = (_pass_k(flags, clusters, k, alpha=measure.alpha) for k in (1, repeats))
+    return replace(
+        best,
+        high=worst.high,
+        per_case=True,
+        unknown=worst.flagged - best.flagged,
+        tested=", ".join(filter(None, right)),
     )
 
 
-def _p_of_mean(
-    values: Sequence[float], clusters: Sequence[object], limit: float, *, bounds: Bounds
-) -> float:
-    """Return how likely a mean is so far from *limit* by chance, by its interval."""
+def _pass_k(
+    flags: Sequence[Sequence[float]], clusters: Sequence[Hashable], k: int, *, alpha: float
+) -> str:
+    """Word how likely all of *k* repeats of a case are without a flag; empty where that is unknown.
 
-    def interval(alpha: float) -> tuple[float, float] | None:
-        around = mean_interval(values, clusters, alpha=alpha, bounds=bounds)
-        return (around.low, around.high) if around else None
-
-    return p_by_interval(interval, limit)
+    Of n repeats of which c have no flag, C(c, k) of C(n, k) draws have none; the mean over cases
+    has the interval of a mean of numbers from 0 to 1, cases of one question being alike.
+    """
+    clean = [
+        (math.comb(len(case) - int(sum(case)), k) / math.comb(len(case), k), cluster)
+        for case, cluster in zip(flags, clusters, strict=True)
+        if len(case) >= k
+    ]
+    if not clean:
+        return ""
+    right = mean([share for share, _ in clean], [cluster for _, cluster in clean], (0.0, 1.0))
+    text = f"pass^{k} {wording.percent(right.value)}"
+    low, high, _ = right.interval(alpha)
+    if low is None or high is None:
+        return text
+    return f"{text} ({wording.interval(wording.percent(low), wording.percent(high), alpha)})"
 
 
 def check_scores(scores: Sequence[Score], *, metric: str, language: str) -> None:
@@ -137,45 +303,42 @@ def check_scores(scores: Sequence[Score], *, metric: str, language: str) -> None
         raise EvaluationError(msg)
     signatures = sorted({score.signature for score in scores if score.value is not None})
     if len(signatures) > 1:
+        # Processes may sign one function of the user's in different ways.
+        unsorted = (
+            "; where one run made them, a value that the function names is another in each process:"
+            " sort what is made of a set, such as '|'.join(sorted(WORDS))"
+        )
         listed = "; ".join(repr(signature) for signature in signatures)
         msg = (
             f"scores of {metric!r} were made in different ways and cannot be put together:"
-            f" {listed}. Score all answers again with one version{_unsorted(signatures)}"
+            f" {listed}. Score all answers again with one version"
+            f"{unsorted if all('|source:' in signature for signature in signatures) else ''}"
         )
         raise EvaluationError(msg)
 
 
-def _unsorted(signatures: Sequence[str]) -> str:
-    """Say why processes may sign one function of the user's in different ways; "" of others."""
-    if not all("|source:" in signature for signature in signatures):
-        return ""
-    return (
-        "; where one run made them, a value that the function names is another in each process: "
-        "sort what is made of a set, such as '|'.join(sorted(WORDS))"
-    )
-
-
-def check_values(values: Sequence[float], *, metric: str, kind: MetricKind, bounds: Bounds) -> None:
+def check_values(values: Sequence[float], measure: Measure) -> None:
     """Refuse values that the metric cannot have.
 
     Raises:
         EvaluationError: one is not finite, too large or out of bounds, or a flag's is neither 0
             nor 1.
     """
-    lowest, highest = bounds
+    lowest, highest = measure.bounds
     for value in values:
         if not abs(value) <= LARGEST:  # NaN, too
-            msg = (
-                f"{metric!r} gave {value!r}; a metric gives a number, or None and a reason, and no "
-                f"number beyond {LARGEST:g}"
+            lacks = (
+                f"a metric gives a number, or None and a reason, and no number beyond {LARGEST:g}"
             )
+        elif measure.share and value not in (0, 1):
+            lacks = "a flag is 1.0 or 0.0"
+        elif not within(value, measure.bounds):
+            msg = f"{measure.metric!r} gave {value!r}, and its bounds are {lowest} and {highest}"
             raise EvaluationError(msg)
-        if kind == "flag" and value not in (0, 1):
-            msg = f"{metric!r} gave {value!r}; a flag is 1.0 or 0.0"
-            raise EvaluationError(msg)
-        if not within(value, bounds):
-            msg = f"{metric!r} gave {value!r}, and its bounds are {lowest} and {highest}"
-            raise EvaluationError(msg)
+        else:
+            continue
+        msg = f"{measure.metric!r} gave {value!r}; {lacks}"
+        raise EvaluationError(msg)
 
 
 def why_none(scores: Sequence[Score]) -> str:

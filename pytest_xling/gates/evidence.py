@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from pytest_xling.gates.drop import BaselineSide
+    from pytest_xling.gates.pairing import BaselineSide
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Score, Threshold, Verdict
     from pytest_xling.store.human_labels import HumanLabel

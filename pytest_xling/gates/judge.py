@@ -2,29 +2,68 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pytest_xling.gates import wording
-from pytest_xling.gates.gap import NOISE, decide_gap
-from pytest_xling.gates.level import decide_level
-from pytest_xling.gates.rate import decide_rate
-from pytest_xling.gates.spec import LIMITS
-from pytest_xling.gates.trend import decide_trend
+from pytest_xling.gates.pairing import NOISE
+from pytest_xling.gates.reasons import why
+from pytest_xling.gates.spec import kind_of, limits_of
+from pytest_xling.gates.wording import p_value
 from pytest_xling.records import Verdict
 from pytest_xling.stats.p_values import holm
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Sequence
 
-    from pytest_xling.gates.spec import GateKind
+    from pytest_xling.gates.spec import GateKind, GateSpec
     from pytest_xling.records import Estimate, Outcome, Threshold
+
+FEWEST = 4
+"""By fewer answers no mean fails: of lognormal numbers without a known bound, 14% of the intervals
+of 2 answers miss the mean, 7% of 3 and 5% of 4 (ADR 10)."""
+
+
+def decide(
+    estimate: Estimate,
+    low_limit: float,
+    high_limit: float,
+    *,
+    min_n: int = 1,
+    fewest: int = 1,
+    alpha: float = math.inf,
+) -> Outcome:
+    """Decide whether an estimate is within its limits: the one rule for all kinds.
+
+    Pass: the whole interval is within the limits, which themselves are allowed. Fail: the whole
+    interval is beyond one of them. Else inconclusive.
+
+    Args:
+        estimate: of any kind.
+        low_limit: infinite where there is none, as the other.
+        high_limit: above it.
+        min_n: fewer answers, or what else there are, do not pass.
+        fewest: fewer do not fail.
+        alpha: what the p must be below to fail, where the interval alone errs too often.
+    """
+    low, high = estimate.low, estimate.high
+    if estimate.value is None or low is None or high is None:
+        return "inconclusive"
+    if high < low_limit or low > high_limit:
+        fails = estimate.n >= fewest and (estimate.p or 0.0) < alpha
+        return "fail" if fails else "inconclusive"
+    passes = estimate.n >= min_n and low_limit <= low and high <= high_limit
+    return "pass" if passes else "inconclusive"
 
 
 def judge(
     estimate: Estimate, threshold: Threshold, *, case: str, kind: GateKind = "limit"
 ) -> Verdict:
     """Judge an estimate by what its threshold says of the kind of gate.
+
+    A budget of 0 is a rule and not an estimate, since no interval ever ends at 0: one flagged
+    answer fails it, however few there are, and ``min_n`` answers without a flag pass. Numbers fail
+    by :data:`FEWEST` answers or more, gaps and drops only by a p below alpha, too.
 
     None passes by a minority: where more have no value than have one, it is inconclusive.
 
@@ -38,7 +77,20 @@ def judge(
     Raises:
         ValueError: the threshold has no such limit.
     """
-    outcome, reason = _decide(estimate, threshold, kind)
+    low_limit, high_limit = limits_of(threshold, kind)
+    seen = estimate
+    if _is_rule(threshold, kind) and estimate.low is not None:
+        at_best = 1.0 if estimate.flagged else estimate.low
+        seen = replace(estimate, low=at_best, high=estimate.high if estimate.unknown else 0.0)
+    outcome = decide(
+        seen,
+        low_limit,
+        high_limit + _noise(kind),
+        min_n=threshold.min_n,
+        fewest=FEWEST if kind == "limit" and threshold.max_rate is None else 1,
+        alpha=threshold.alpha if kind in {"gap", "drop"} else math.inf,
+    )
+    reason = why(estimate, threshold, kind, outcome)
     if outcome == "pass" and estimate.unscored > estimate.n:
         asked = estimate.n + estimate.unscored
         outcome = "inconclusive"
@@ -48,25 +100,45 @@ def judge(
     )
 
 
-def _decide(estimate: Estimate, threshold: Threshold, kind: GateKind) -> tuple[Outcome, str]:
-    if kind == "limit":
-        if threshold.max_rate is not None:
-            return decide_rate(estimate, threshold, threshold.max_rate)
-        if threshold.has_level:
-            return decide_level(estimate, threshold)
-    elif (limit := getattr(threshold, LIMITS[kind][0])) is not None:
-        return _DECIDE[kind](estimate, threshold, limit)
-    lacks = "max_rate and no floor or ceiling" if kind == "limit" else LIMITS[kind][0]
-    msg = f"{threshold.origin}: the threshold of {threshold.metric!r} has no {lacks}"
-    raise ValueError(msg)
+def undecided(gate: GateSpec, baseline: str, reason: str) -> Verdict:
+    """Return the error of a drop that cannot be judged, and why."""
+    made = replace(gate.measure.none(reason), baseline=baseline)
+    return Verdict(
+        case=gate.id, outcome="error", estimate=made, threshold=gate.threshold, reason=reason
+    )
 
 
-_DECIDE: Mapping[GateKind, Callable[[Estimate, Threshold, float], tuple[Outcome, str]]] = {
-    "cases": decide_rate,
-    "gap": decide_gap,
-    "drop": decide_gap,
-    "trend": decide_trend,
-}
+def _noise(kind: GateKind) -> float:
+    """Return how far beyond its limit what compares is not beyond it."""
+    return 0.0 if kind in {"limit", "cases"} else NOISE
+
+
+def _is_rule(threshold: Threshold, kind: GateKind) -> bool:
+    """Tell whether nothing is tolerated, so that nothing is estimated."""
+    return {"limit": threshold.max_rate, "cases": threshold.max_cases}.get(kind) == 0
+
+
+def tolerated(*thresholds: Threshold | None) -> bool:
+    """Tell whether a single flagged answer is expected to occur (xfail), the rate gate deciding.
+
+    Without a budget, or where one of the gates it counts for has a budget of 0, it fails its own
+    case. Advisory gates fail none: where there are no others, all is tolerated.
+
+    Args:
+        thresholds: of the gates it counts for, such as that of all levels and that of its own.
+    """
+    there = [limits for limits in thresholds if limits is not None]
+    blocking = [limits for limits in there if limits.tier == "block"]
+    if there and not blocking:
+        return True
+    budgets = [limits.max_rate for limits in blocking if limits.max_rate is not None]
+    # One flag makes no bad case where more repeats may be flagged, or some cases may be bad.
+    budgets += [
+        limits.max_cases + (limits.max_flagged or 0)
+        for limits in blocking
+        if limits.max_cases is not None
+    ]
+    return bool(budgets) and all(budgets)
 
 
 def blocks(verdict: Verdict) -> bool:
@@ -95,41 +167,31 @@ def held_to_estimate(verdict: Verdict, overall: Verdict | None) -> Verdict:
         overall: that on all languages together, by the limit of the same kind; None where there is
             none.
     """
-    limits = verdict.threshold
+    limits, estimate = verdict.threshold, verdict.estimate
     if verdict.outcome != "inconclusive" or limits.on_inconclusive != "estimate":
         return verdict
-    made = verdict.estimate
-    why = ""
+    lacks = ""
     if overall is None:
-        why = "there is no gate over all languages together to stand behind it"
+        lacks = "there is no gate over all languages together to stand behind it"
     elif overall.outcome != "pass":
-        why = "all languages together do not pass either"
-    elif made.n < limits.min_n or made.unscored > made.n or made.value is None:
-        why = "its own estimate is of too little"
-    elif limits.estimate == "corrected" and not made.labelled:
-        why = "it is not corrected by labels"
-    if why:
-        return replace(verdict, held="unbacked", reason=f"{verdict.reason}; closes: {why}")
+        lacks = "all languages together do not pass either"
+    elif estimate.n < limits.min_n or estimate.unscored > estimate.n or estimate.value is None:
+        lacks = "its own estimate is of too little"
+    elif limits.estimate == "corrected" and not estimate.labelled:
+        lacks = "it is not corrected by labels"
+    if lacks:
+        return replace(verdict, held="unbacked", reason=f"{verdict.reason}; closes: {lacks}")
     beyond = _is_beyond(verdict)
-    said = "is beyond its limit: closes" if beyond else "is within its limit"
-    reason = f"{verdict.reason}; all languages together pass, and its own estimate {said}"
+    which = "is beyond its limit: closes" if beyond else "is within its limit"
+    reason = f"{verdict.reason}; all languages together pass, and its own estimate {which}"
     return replace(verdict, held="beyond" if beyond else "within", reason=reason)
 
 
 def _is_beyond(verdict: Verdict) -> bool:
     """Tell whether the estimate itself, without its interval, is beyond the limit."""
-    limits, made = verdict.threshold, verdict.estimate
-    value = made.value or 0.0
-    if made.baseline or made.pivot or made.trend:
-        key = "max_drop" if made.baseline else "max_gap" if made.pivot else "max_trend"
-        return bool(value > (getattr(limits, key) or 0.0) + NOISE)
-    if made.per_case:
-        return value > (limits.max_cases or 0.0)
-    if limits.max_rate is not None:
-        return value > limits.max_rate
-    return (limits.floor is not None and value < limits.floor) or (
-        limits.ceiling is not None and value > limits.ceiling
-    )
+    kind, value = kind_of(verdict.estimate), verdict.estimate.value or 0.0
+    low, high = limits_of(verdict.threshold, kind)
+    return value < low or value > high + _noise(kind)
 
 
 def is_decided(verdicts: Sequence[Verdict]) -> bool:
@@ -140,15 +202,9 @@ def is_decided(verdicts: Sequence[Verdict]) -> bool:
     """
     blocking = [verdict for verdict in verdicts if verdict.threshold.tier == "block"]
     return not blocking or any(
-        verdict.outcome == "pass" and not _is_rule(verdict) for verdict in blocking
+        verdict.outcome == "pass" and not _is_rule(verdict.threshold, kind_of(verdict.estimate))
+        for verdict in blocking
     )
-
-
-def _is_rule(verdict: Verdict) -> bool:
-    limits, made = verdict.threshold, verdict.estimate
-    if made.pivot or made.baseline or made.trend:
-        return False
-    return (limits.max_cases if made.per_case else limits.max_rate) == 0
 
 
 def advises(verdict: Verdict) -> bool:
@@ -180,8 +236,20 @@ def judge_family(verdicts: Sequence[Verdict]) -> list[Verdict]:
     if len(tested) < 2:  # noqa: PLR2004  chance has to choose
         return judged
     ps = [_one_sided(verdicts[index]) for index in tested]
-    for index, p, corrected in zip(tested, ps, holm(ps), strict=True):
-        judged[index] = _corrected(verdicts[index], p, corrected, gates=len(tested))
+    for index, p, p_holm in zip(tested, ps, holm(ps), strict=True):
+        verdict = verdicts[index]
+        verdict = replace(verdict, estimate=replace(verdict.estimate, p_holm=p_holm))
+        if verdict.outcome == "fail":
+            p_values = (
+                f"one-sided p {p_value(p)}, after Holm over {len(tested)} gates"
+                f" {p_value(p_holm).removeprefix('= ')}"
+            )
+            if p_holm < verdict.threshold.alpha:
+                verdict = replace(verdict, reason=f"{verdict.reason} ({p_values})")
+            else:
+                reason = f"{verdict.reason}, but {p_values}: may be chance among so many"
+                verdict = replace(verdict, outcome="inconclusive", reason=reason)
+        judged[index] = verdict
     return judged
 
 
@@ -189,17 +257,3 @@ def _one_sided(verdict: Verdict) -> float:
     """Return how likely it is by chance to be so far beyond the limit, or farther."""
     half = (verdict.estimate.p or 0.0) / 2
     return half if _is_beyond(verdict) else 1 - half
-
-
-def _corrected(verdict: Verdict, p: float, p_holm: float, *, gates: int) -> Verdict:
-    estimate = replace(verdict.estimate, p_holm=p_holm)
-    if verdict.outcome != "fail":
-        return replace(verdict, estimate=estimate)
-    p_values = (
-        f"one-sided p {wording.p_value(p)}, after Holm over {gates} gates"
-        f" {wording.p_value(p_holm).removeprefix('= ')}"
-    )
-    if p_holm < verdict.threshold.alpha:
-        return replace(verdict, estimate=estimate, reason=f"{verdict.reason} ({p_values})")
-    reason = f"{verdict.reason}, but {p_values}: may be chance among so many"
-    return replace(verdict, outcome="inconclusive", estimate=estimate, reason=reason)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from pytest_xling.gates.corrected import (
     corrected_sum,
@@ -19,43 +19,38 @@ from pytest_xling.gates.corrected import (
     wants_labels,
     with_labels_told,
 )
-from pytest_xling.gates.drop import LEAST_SHARED, undecided
+from pytest_xling.gates.differences import claim_slopes, most_lost, skewed_low
 from pytest_xling.gates.estimate import (
     NO_SPREAD,
     ONE_QUESTION,
     check_scores,
     check_values,
+    mean,
     why_none,
 )
-from pytest_xling.gates.gap import most_lost, skewed_low
-from pytest_xling.gates.judge import judge
-from pytest_xling.gates.pairing import at_level, cluster_of, paired_questions
-from pytest_xling.gates.trend import claim_slopes
-from pytest_xling.records import Estimate
-from pytest_xling.registry import load
+from pytest_xling.gates.judge import judge, undecided
+from pytest_xling.gates.pairing import LEAST_SHARED, at_level, cluster_of, mean_of, paired_questions
 from pytest_xling.stats.contrast import Interval, difference
-from pytest_xling.stats.mean import mean_interval, per_cluster
+from pytest_xling.stats.mean import per_cluster
 from pytest_xling.stats.paired_means import paired_mean
 from pytest_xling.stats.trend import slope_weights, steepest
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence
 
-    from pytest_xling.gates.drop import BaselineSide
+    from pytest_xling.gates.pairing import Cluster, Known, Labels
     from pytest_xling.gates.spec import GateSpec
-    from pytest_xling.interfaces.metric import Bounds, MetricKind
-    from pytest_xling.records import Score, Verdict
-    from pytest_xling.store.human_labels import HumanLabel
-
-    Labels = Mapping[tuple[str, str], HumanLabel]
-    Question: TypeAlias = tuple[str, str]
+    from pytest_xling.interfaces.metric import Bounds
+    from pytest_xling.records import Estimate, Score, Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Language:
     """What a language adds: its values by question, and what they are made of."""
 
-    values: Sequence[tuple[Question, float]]
+    values: Sequence[tuple[Cluster, float]]
+    scores: Sequence[Score] = field(repr=False)
+    """Those whose way of being made must be one."""
     lacking: int = 0
     """Answers, or questions, without a value."""
     sides: Sequence[tuple[str, Sequence[Score], Labels, float]] = ()
@@ -69,231 +64,187 @@ class _Language:
     """Whether the baseline has values of more than twice as many questions."""
     most: float = 1.0
     """Of slopes: the steepest there can be."""
-    scores: Sequence[Score] = field(default=(), repr=False)
-    """Those whose way of being made must be one."""
 
 
-def judge_overall(
-    gate: GateSpec,
-    scores: Mapping[str, Sequence[Score]],
-    *,
-    baseline: BaselineSide | None = None,
-    labels: Mapping[str, Labels],
-    at_look: bool = False,
-) -> Verdict:
+def judge_overall(gate: GateSpec, known: Known) -> Verdict:
     """Judge a gate over all languages together.
 
     Languages without any value are left out, and the others weigh the more; where those left out
     had half of the weight or more, nothing passes.
 
-    Args:
-        gate: with the share of each language.
-        scores: of the metric by language, at all levels; of the pivot, too, for a gap.
-        baseline: for a drop, its side.
-        labels: people's labels of the answers in each language, by sample and condition.
-        at_look: whether the run has interim looks, at which labels do not count.
-
     Raises:
         EvaluationError: scores cannot be put together.
     """
-    limits = gate.threshold
+    limits, baseline = gate.threshold, known.baseline
     if gate.kind == "drop" and baseline is None:
-        return undecided(limits, gate.id, "baseline", "no baseline is named")
-    by_language = {
-        code: _of_language(gate, code, scores, baseline=baseline, labels=labels)
-        for code, _ in limits.weights
-    }
-    for code, one in by_language.items():
+        return undecided(gate, "baseline", "no baseline is named")
+    if limits.estimate == "judge":
+        known = replace(known, labels=lambda _language: {})
+    languages = {code: _of_language(gate, code, known) for code, _ in limits.weights}
+    for code, one in languages.items():
         if one.refused and baseline is not None:
-            return undecided(limits, gate.id, baseline.name, f"{code}: {one.refused}")
-    beside = () if gate.pivot is None else at_level(scores[gate.pivot], limits.level)
-    check_scores(
-        [*beside, *(score for one in by_language.values() for score in one.scores)],
-        metric=limits.metric,
-        language=limits.language,
-    )
-    weights = {code: weight for code, weight in limits.weights if by_language[code].values}
+            return undecided(gate, baseline.name, f"{code}: {one.refused}")
+    beside = () if gate.pivot is None else at_level(known.scores(gate.pivot), limits.level)
+    of_all = [score for one in languages.values() for score in one.scores]
+    check_scores([*beside, *of_all], metric=limits.metric, language=limits.language)
+    weights = {code: weight for code, weight in limits.weights if languages[code].values}
     there = math.fsum(weights.values())
     weights = {code: weight / there for code, weight in weights.items()}
-    made = _estimate(gate, by_language, weights, baseline=baseline)
+    made = _estimate(gate, languages, weights)
+    if gate.kind == "drop" and baseline is not None:
+        made = replace(made, baseline=baseline.name)
     # The pivot of a gap stands beside each language, and is labelled once.
     named: dict[str, tuple[Sequence[Score], Labels, float]] = {}
     for code, weight in weights.items():
-        for name, of, said, factor in by_language[code].sides:
+        for name, scores, labels, factor in languages[code].sides:
             before = named[name][2] if name in named else 0.0
-            named[name] = (of, said, before + weight * factor)
-    labelled = {name: said for name, (_, said, _) in named.items()}
+            named[name] = (scores, labels, before + weight * factor)
+    labelled = {name: labels for name, (_, labels, _) in named.items()}
     if limits.estimate == "judge":
         labelled = {}
-    elif not at_look and made.value is not None and wants_labels(limits, labelled):
-        metric = load("metric", limits.metric)
-        made = corrected_sum(
-            made,
-            named,
-            kind="flag" if metric.share else "number",
-            alpha=limits.alpha,
-            bounds=metric.bounds,
-            within=_bounds(gate, by_language.values()),
-        )
+    elif not known.at_look and made.value is not None and wants_labels(limits, labelled):
+        within = _bounds(gate, languages.values())
+        made = corrected_sum(made, named, gate.measure, within=within)
     verdict = judge(made, limits, case=gate.id, kind=gate.kind)
-    verdict = with_labels_told(verdict, labelled, at_look=at_look)
-    return _told(verdict, by_language, there)
+    verdict = with_labels_told(verdict, labelled, at_look=known.at_look)
+    return _worded(verdict, languages, there)
 
 
-def _told(verdict: Verdict, by_language: Mapping[str, _Language], there: float) -> Verdict:
-    """Return a verdict that says what it is of, and does not pass where too much is missing."""
-    limits = verdict.threshold
-    used = [code for code, one in by_language.items() if one.values]
-    alike = len({weight for _, weight in limits.weights}) == 1
-    said = f"{len(used)} languages, {'each the same' if alike else 'weighed as given'}"
-    reason = f"{said}: {verdict.reason}"
-    if left := [code for code, one in by_language.items() if not one.values]:
+def _worded(verdict: Verdict, languages: Mapping[str, _Language], there: float) -> Verdict:
+    """Return a verdict that says what it is of, and does not pass where too much is missing.
+
+    Args:
+        verdict: on all languages together.
+        languages: by code.
+        there: the weight of those that have values.
+    """
+    used = [code for code, one in languages.items() if one.values]
+    alike = len({weight for _, weight in verdict.threshold.weights}) == 1
+    counts = f"{len(used)} languages, {'each the same' if alike else 'weighed as given'}"
+    reason = f"{counts}: {verdict.reason}"
+    if left := [code for code, one in languages.items() if not one.values]:
         reason += f"; without {', '.join(left)}, where none has a value"
-    notes = [f"{code}: {one.note}" for code, one in by_language.items() if one.note]
+    notes = [f"{code}: {one.note}" for code, one in languages.items() if one.note]
     reason += f"; {'; '.join(notes)}" if notes else ""
+    lacking = sum(one.lacking for one in languages.values())
+    lost = [code for code, one in languages.items() if one.lost]
     why = ""
     if there <= 1 / 2:
         why = "those have half of the weight or more"
-    elif lost := [code for code, one in by_language.items() if one.lost]:
+    elif lost:
         why = f"fewer than half of the baseline's questions are paired in {', '.join(lost)}"
-    elif sum(one.lacking for one in by_language.values()) > sum(
-        len(one.values) for one in by_language.values()
-    ):
+    elif lacking > sum(len(one.values) for one in languages.values()):
         why = "fewer than half have a value"
     if verdict.outcome == "pass" and why:
         return replace(verdict, outcome="inconclusive", reason=f"{reason}; {why}")
     return replace(verdict, reason=reason)
 
 
-def _of_language(
-    gate: GateSpec,
-    code: str,
-    scores: Mapping[str, Sequence[Score]],
-    *,
-    baseline: BaselineSide | None,
-    labels: Mapping[str, Labels],
-) -> _Language:
+def _of_language(gate: GateSpec, code: str, known: Known) -> _Language:
     """Return what a language adds to a gate of its kind."""
-    limits = gate.threshold
-    own = at_level(scores[code], limits.level)
-    said = labels_at(own, labels[code])
-    sign = 1.0 if (load("metric", limits.metric).better or "higher") == "higher" else -1.0
+    level, baseline = gate.threshold.level, known.baseline
+    own = at_level(known.scores(code), level)
+    labels = labels_at(own, known.labels(code))
     if gate.kind == "limit":
         values = [(cluster_of(score), score.value) for score in own if score.value is not None]
-        return _Language(
-            values=values,
-            lacking=len(own) - len(values),
-            sides=[(code, own, said, 1.0)],
-            scores=own,
-        )
+        sides = [(code, own, labels, 1.0)]
+        return _Language(values=values, scores=own, lacking=len(own) - len(values), sides=sides)
     asked = len({cluster_of(score) for score in own})
     if gate.kind == "trend":
-        rises = claim_slopes(own)
-        levels = sorted({s.level for s in own if s.level is not None and s.value is not None})
-        sides = []
-        if len(levels) > 1:
-            for level, factor in zip(levels, slope_weights(levels), strict=True):
-                at = at_level(own, level)
-                name = f"{code}, {level_name(level)}"
-                sides.append((name, at, labels_at(at, labels[code]), -sign * factor))
-        return _Language(
-            values=[(claim, -sign * rise) for claim, rise in rises.items()],
-            lacking=asked - len(rises),
-            sides=sides,
-            most=steepest(levels) if len(levels) > 1 else 1.0,
-            scores=own,
-        )
-    note, refused, lost = "", "", False
-    if gate.kind == "gap":
-        pivot = gate.pivot or ""
-        others = at_level(scores[pivot], limits.level)
-        there = (pivot, others, labels_at(others, labels[pivot]), sign)
-    else:
-        assert baseline is not None  # noqa: S101  without one nothing is judged
+        return _trend_of_language(gate, code, known, own)
+    note, refused, lost, sign = "", "", False, gate.measure.sign
+    if gate.kind == "drop" and baseline is not None:
         shared = baseline.shared(own)
         own, others, refused = shared.scores, shared.others, shared.refused
         there = (f"{code} in {baseline.name}", others, baseline.labels_then(code), sign)
         if shared.shared < shared.asked:
             note = f"{baseline.name} has {shared.shared} of {shared.asked} questions"
+    else:
+        pivot = gate.pivot or ""
+        others = at_level(known.scores(pivot), level)
+        there = (pivot, others, labels_at(others, known.labels(pivot)), sign)
     pairs = {} if refused else paired_questions(own, others)
     if gate.kind == "drop":
         answered = len({cluster_of(score) for score in others if score.value is not None})
         lost = len(pairs) < LEAST_SHARED * answered
     return _Language(
         values=[(question, sign * (before - now)) for question, (now, before) in pairs.items()],
+        scores=own,
         lacking=asked - len(pairs),
-        sides=[(code, own, said, -sign), there],
+        sides=[(code, own, labels, -sign), there],
         note=note,
         refused=refused,
-        beside=math.fsum(before for _, before in pairs.values()) / max(1, len(pairs)),
+        beside=mean_of([before for _, before in pairs.values()]) if pairs else 0.0,
         lost=lost,
+    )
+
+
+def _trend_of_language(gate: GateSpec, code: str, known: Known, own: Sequence[Score]) -> _Language:
+    """Return what a language adds to a trend: the slope of each claim."""
+    rises, sign = claim_slopes(own), gate.measure.sign
+    levels = sorted({s.level for s in own if s.level is not None and s.value is not None})
+    many, sides = len(levels) > 1, []
+    for level, factor in zip(levels, slope_weights(levels), strict=True) if many else ():
+        at = at_level(own, level)
+        labels = labels_at(at, known.labels(code))
+        sides.append((f"{code}, {level_name(level)}", at, labels, -sign * factor))
+    return _Language(
+        values=[(claim, -sign * rise) for claim, rise in rises.items()],
         scores=own,
+        lacking=len({cluster_of(score) for score in own}) - len(rises),
+        sides=sides,
+        most=steepest(levels) if many else 1.0,
     )
 
 
 def _estimate(
-    gate: GateSpec,
-    by_language: Mapping[str, _Language],
-    weights: Mapping[str, float],
-    *,
-    baseline: BaselineSide | None,
+    gate: GateSpec, languages: Mapping[str, _Language], weights: Mapping[str, float]
 ) -> Estimate:
     """Return the weighted mean over languages with its interval."""
-    limits = gate.threshold
-    metric = load("metric", limits.metric)
-    compared = gate.kind != "limit"
-    of_all = [score for one in by_language.values() for score in one.scores]
-    questions = Counter(question for one in by_language.values() for question, _ in one.values)
-    lacking = sum(one.lacking for one in by_language.values())
+    measure, compared = gate.measure, gate.kind != "limit"
+    share, alpha = measure.share, measure.alpha
+    of_all = [score for one in languages.values() for score in one.scores]
+    questions = Counter(question for one in languages.values() for question, _ in one.values)
+    lacking = sum(one.lacking for one in languages.values())
     if compared:
         lacking = len({cluster_of(score) for score in of_all}) - len(questions)
-    empty = Estimate.none(
-        why_none(of_all) if not compared else "no question has a value on both sides",
-        metric=limits.metric,
-        language=limits.language,
-        pivot=gate.pivot or "",
-        baseline="" if baseline is None or gate.kind != "drop" else baseline.name,
-        trend=gate.kind == "trend",
-        unscored=lacking,
-        share=metric.share,
+    reason = "no question has a value on both sides" if compared else why_none(of_all)
+    empty = replace(
+        measure.none(reason, unscored=lacking), pivot=gate.pivot or "", trend=gate.kind == "trend"
     )
     if not weights:
         return empty
     flat = [
-        (question, value, weight / len(by_language[code].values))
+        (question, value, weight / len(languages[code].values))
         for code, weight in weights.items()
-        for question, value in by_language[code].values
+        for question, value in languages[code].values
     ]
-    flag = metric.share and not compared
-    rates = metric.share and gate.kind in {"gap", "drop"}
-    if not compared:
-        kind: MetricKind = "flag" if flag else "number"
-        check_values([v for _, v, _ in flat], metric=limits.metric, kind=kind, bounds=metric.bounds)
     values, counts, asked = [v for _, v, _ in flat], [w for *_, w in flat], [q for q, *_ in flat]
+    if not compared:
+        check_values(values, measure)
+    bounds = _bounds(gate, languages.values())
     error = least = None
-    if flag or rates:
+    if share and gate.kind != "trend":
         # A difference of rates is what got worse less what got better.
-        made = _rate(flat, 1.0, alpha=limits.alpha)
-        if rates:
-            made = difference(made, _rate(flat, -1.0, alpha=limits.alpha))
-    elif compared and not metric.share:
+        made = _rate(flat, 1.0, alpha=alpha)
+        if compared:
+            made = difference(made, _rate(flat, -1.0, alpha=alpha))
+    elif compared and not share:
         # As in one language: Student's t of differences, and what bounds know of equal ones.
         added = per_cluster(values, asked, weights=counts)
-        bounds = _bounds(gate, by_language.values())
         lost = bounds[1]
         if gate.kind != "trend":
-            beside = [by_language[code].beside * w * len(weights) for code, w in weights.items()]
-            lost = most_lost(beside, better=metric.better or "higher", widest=bounds[1])
-        by_t = paired_mean(added.points, alpha=limits.alpha, widest=bounds[1], lost=lost)
+            many = len(weights)
+            beside = [languages[code].beside * weight * many for code, weight in weights.items()]
+            lost = most_lost(beside, measure)
+        by_t = paired_mean(added.points, alpha=alpha, widest=bounds[1], lost=lost)
         made = Interval(value=added.mean, low=by_t.low, high=by_t.high).within(*bounds)
         error = by_t.error if by_t.even else None
-        least = skewed_low(added.points, alpha=limits.alpha)
+        least = skewed_low(added.points, alpha=alpha)
     else:
-        bounds = _bounds(gate, by_language.values())
-        made = Interval(value=math.fsum(value * weight for _, value, weight in flat))
-        around = mean_interval(values, asked, alpha=limits.alpha, bounds=bounds, weights=counts)
-        if around is not None:
-            made, error = replace(made, low=around.low, high=around.high), around.error
+        weighed = mean(values, asked, bounds, weights=counts)
+        low, high, error = weighed.interval(alpha)
+        made = Interval(value=weighed.value, low=low, high=high)
     return replace(
         empty,
         value=made.value,
@@ -302,13 +253,13 @@ def _estimate(
         error=error,
         skewed_low=least,
         n=len(questions) if compared else len(flat),
-        flagged=round(math.fsum(values)) if flag else 0,
+        flagged=round(math.fsum(values)) if share and not compared else 0,
         signature=next((score.signature for score in of_all if score.value is not None), ""),
         reason="" if made.low is not None else NO_SPREAD if len(questions) > 1 else ONE_QUESTION,
     )
 
 
-def _rate(flat: Sequence[tuple[Question, float, float]], sign: float, *, alpha: float) -> Interval:
+def _rate(flat: Sequence[tuple[Cluster, float, float]], sign: float, *, alpha: float) -> Interval:
     """Return the rate of the values of a sign, and what each question adds to its error."""
     from pytest_xling.stats.parallel_rate import ParallelRate  # noqa: PLC0415  imports scipy
 
@@ -324,10 +275,10 @@ def _rate(flat: Sequence[tuple[Question, float, float]], sign: float, *, alpha: 
 
 def _bounds(gate: GateSpec, languages: Iterable[_Language]) -> Bounds:
     """Return between which values what is averaged lies; None where that is not known."""
-    metric = load("metric", gate.threshold.metric)
+    measure = gate.measure
     if gate.kind == "limit":
-        return (0.0, 1.0) if metric.share else metric.bounds
-    reach = 1.0 if metric.share else metric.reach()
+        return (0.0, 1.0) if measure.share else measure.bounds
+    reach = 1.0 if measure.share else measure.reach
     if reach is None:
         return None, None
     if gate.kind == "trend":

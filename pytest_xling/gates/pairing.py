@@ -5,16 +5,37 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
-from pytest_xling.errors import EvaluationError
+from pytest_xling.errors import ConfigError, EvaluationError
+from pytest_xling.registry import load
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from pytest_xling.interfaces.metric import Unit
     from pytest_xling.records import Score
+    from pytest_xling.store.human_labels import HumanLabel
+    from pytest_xling.store.questions import Questions
+
+    Labels = Mapping[tuple[str, str], HumanLabel]
+    _Claims = Mapping[tuple[str, str], set[str]]
+
+Cluster: TypeAlias = tuple[str, str]
+"""Benchmark and question."""
+
+NOISE = 1e-6
+"""Gaps are not told apart closer than this: encoders compute in 32 bits, so that the similarity of
+equal texts may be 1 in one language and 1 - 6e-8 in another."""
 
 _CONDITION = re.compile(r"t(?P<temperature>\d+(?:\.\d+)?(?:e-\d+)?)(?:-r\d+)?|r\d+|")
+_SHOWN = 3
+
+LEAST_SHARED = 0.5
+"""Of the questions of a run those that its baseline must have asked, too; and of those the baseline
+has a value of, those that the run must have one of, too, for a gate to pass."""
 
 
 def temperature_of(condition: str) -> float:
@@ -32,16 +53,12 @@ def temperature_of(condition: str) -> float:
     return float(match["temperature"] or 0.0)
 
 
-SampleMeans: TypeAlias = "dict[tuple[str, str], dict[float, float]]"
-"""By benchmark and sample: the mean at each temperature."""
-
-
 def at_level(scores: Sequence[Score], level: int | None) -> Sequence[Score]:
     """Return the scores of one level; all of them where it is None."""
     return scores if level is None else [score for score in scores if score.level == level]
 
 
-def cluster_of(score: Score) -> tuple[str, str]:
+def cluster_of(score: Score) -> Cluster:
     """Return benchmark and question: what answers share that are not independent.
 
     A question may be asked several times, and as several samples.
@@ -49,10 +66,24 @@ def cluster_of(score: Score) -> tuple[str, str]:
     return score.benchmark, score.cluster or score.sample_id
 
 
-def sample_means(scores: Sequence[Score]) -> SampleMeans:
-    """Return the mean of each sample's repeats at each temperature, where there is a value.
+def finite(score: Score) -> float:
+    """Return the value of a score that has one.
 
-    In an order that does not depend on that of *scores*.
+    Raises:
+        EvaluationError: it is infinite or not a number.
+    """
+    if score.value is None or not math.isfinite(score.value):
+        msg = (
+            f"{score.metric!r} gave {score.value!r}; a metric gives a number, or None and a reason"
+        )
+        raise EvaluationError(msg)
+    return score.value
+
+
+def sample_means(scores: Sequence[Score]) -> dict[tuple[str, str], dict[float, float]]:
+    """Return by benchmark and sample the mean of its repeats at each temperature.
+
+    Those without a value are left out. In an order that does not depend on that of *scores*.
 
     Raises:
         EvaluationError: a value is not finite, or what stands as a condition is none.
@@ -60,18 +91,12 @@ def sample_means(scores: Sequence[Score]) -> SampleMeans:
     values: defaultdict[tuple[str, str], defaultdict[float, list[float]]]
     values = defaultdict(lambda: defaultdict(list))
     for score in sorted(scores, key=lambda s: (s.benchmark, s.sample_id, s.condition)):
-        if score.value is None:
-            continue
-        if not math.isfinite(score.value):
-            msg = (
-                f"{score.metric!r} gave {score.value!r}; a metric gives a number, or None and a "
-                "reason"
-            )
-            raise EvaluationError(msg)
-        at = temperature_of(score.condition)
-        values[score.benchmark, score.sample_id][at].append(score.value)
+        if score.value is not None:
+            at = values[score.benchmark, score.sample_id]
+            value = finite(score)
+            at[temperature_of(score.condition)].append(value)
     return {
-        sample: {at: _mean(values) for at, values in by_temperature.items()}
+        sample: {at: mean_of(repeats) for at, repeats in by_temperature.items()}
         for sample, by_temperature in values.items()
     }
 
@@ -83,7 +108,7 @@ def paired_means(scores: Sequence[Score], others: Sequence[Score]) -> list[tuple
 
 def paired_questions(
     scores: Sequence[Score], others: Sequence[Score]
-) -> dict[tuple[str, str], tuple[float, float]]:
+) -> dict[Cluster, tuple[float, float]]:
     """Return for each question in both its mean in each.
 
     Repeats are averaged first, then the temperatures at which a sample is in both, then the samples
@@ -94,27 +119,27 @@ def paired_questions(
     """
     ours, theirs = sample_means(scores), sample_means(others)
     questions = {(score.benchmark, score.sample_id): cluster_of(score) for score in scores}
-    pairs: defaultdict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
+    pairs: defaultdict[Cluster, list[tuple[float, float]]] = defaultdict(list)
     for sample, here in ours.items():
         there = theirs.get(sample, {})
         if shared := [at for at in here if at in there]:
-            pair = (_mean([here[at] for at in shared]), _mean([there[at] for at in shared]))
+            pair = (mean_of([here[at] for at in shared]), mean_of([there[at] for at in shared]))
             pairs[questions[sample]].append(pair)
     return {
-        question: (_mean([a for a, _ in means]), _mean([b for _, b in means]))
+        question: (mean_of([a for a, _ in means]), mean_of([b for _, b in means]))
         for question, means in pairs.items()
     }
 
 
 def answer_pairs(
     scores: Sequence[Score], others: Sequence[Score]
-) -> dict[tuple[str, str], list[tuple[float, float]]]:
+) -> dict[Cluster, list[tuple[float, float]]]:
     """Return for each question the values of its answers that are in both.
 
     Answers are paired by sample and condition, a repeat with the same repeat.
     """
     theirs = {(score.benchmark, score.sample_id, score.condition): score.value for score in others}
-    pairs: defaultdict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
+    pairs: defaultdict[Cluster, list[tuple[float, float]]] = defaultdict(list)
     for score in scores:
         there = theirs.get((score.benchmark, score.sample_id, score.condition))
         if score.value is not None and there is not None:
@@ -122,5 +147,165 @@ def answer_pairs(
     return pairs
 
 
-def _mean(values: Sequence[float]) -> float:
+def mean_of(values: Sequence[float]) -> float:
+    """Return the mean, which does not depend on their order."""
     return math.fsum(values) / len(values)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shared:
+    """The scores of a run whose questions the baseline was asked, too, and the baseline's."""
+
+    scores: Sequence[Score]
+    others: Sequence[Score]
+    asked: int
+    """How many questions the run has scores of."""
+    shared: int
+    """How many of them the baseline has scores of."""
+    refused: str = ""
+    """Why they are not compared; empty where they can be."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BaselineSide:
+    """A metric of a run beside the baseline's."""
+
+    name: str
+    """What to call the baseline."""
+    metric: str
+    then: Mapping[str, Sequence[Score]]
+    """The baseline's scores by language."""
+    asked_then: Questions
+    asked_now: Questions
+    pivot: str | None = None
+    """The language others are compared with."""
+    pivot_then: str | None = None
+    """The language they were compared with; None where it is not known."""
+    labels_then: Callable[[str], Labels] = lambda _language: {}
+    """Gives people's labels of the baseline's answers in a language, by sample and condition."""
+
+    @cached_property
+    def unit(self) -> Unit:
+        """What one reading of the metric is of; of one not installed any more, an answer."""
+        try:
+            unit: Unit = load("metric", self.metric).unit
+        except ConfigError:
+            return "answer"
+        return unit
+
+    @cached_property
+    def _claims(self) -> tuple[_Claims, _Claims]:
+        """The samples of each claim, now and then."""
+        return _claims(self.asked_now), _claims(self.asked_then)
+
+    def shared(self, scores: Sequence[Score]) -> Shared:
+        """Return what *scores*, of one language and perhaps level, have a counterpart of."""
+        then: defaultdict[tuple[str, str], list[Score]] = defaultdict(list)
+        for score in scores and self.then.get(scores[0].language, ()):
+            then[score.sample_id, score.language].append(score)
+        asked = {(score.sample_id, score.language) for score in scores}
+        both = {key for key in asked if key in then and self._same(*key)}
+        here = [score for score in scores if (score.sample_id, score.language) in both]
+        there = [score for key in sorted(both) for score in then[key]]
+        refused = self._refused(here, there)
+        if not refused and len(both) < LEAST_SHARED * len(asked):
+            counts = f"{len(both)} of {len(asked)} questions"
+            refused = f"{self.name} has only {counts}, fewer than half"
+        return Shared(
+            scores=here, others=there, asked=len(asked), shared=len(both), refused=refused
+        )
+
+    def _refused(self, here: Sequence[Score], there: Sequence[Score]) -> str:
+        """Say why these are not comparable; empty where they are."""
+        if is_share(self.metric) and any(s.value not in {None, 0.0, 1.0} for s in there):
+            return f"{self.name} has values of this metric other than 0 and 1"
+        ours = sorted({score.signature for score in here if score.value is not None})
+        theirs = sorted({score.signature for score in there if score.value is not None})
+        if ours and theirs and ours != theirs:
+            pairs = ((now, then) for now in ours for then in theirs if now != then)
+            difference = " / ".join(differing(now, then) for now, then in pairs)
+            return f"made in another way than in {self.name}: {difference}"
+        if self.unit == "pivot" and self.pivot_then not in {None, self.pivot}:
+            return (
+                f"made in another way than in {self.name}: "
+                f"pivot: {self.pivot_then} there, {self.pivot} here"
+            )
+        return "" if self.then else f"{self.name} has no scores of this metric"
+
+    def _same(self, sample: str, language: str) -> bool:
+        """Tell whether both have asked the same, in all that one score of a sample rests on."""
+        now, then = self.asked_now.get((sample, language)), self.asked_then.get((sample, language))
+        if now is None or then is None:
+            return False
+        keys = [(sample, language)]
+        if self.unit == "pivot" and self.pivot is not None:
+            keys.append((sample, self.pivot))
+        if self.unit in {"levels", "neutral"}:
+            claims_now, claims_then = self._claims
+            claim = claims_now.get((now.cluster, language), set())
+            before = claims_then.get((then.cluster, language), set())
+            if self.unit == "levels" and claim != before:
+                return False
+            keys += [(other, language) for other in claim & before]
+        return all(
+            key in self.asked_now
+            and key in self.asked_then
+            and self.asked_now[key].is_same(self.asked_then[key])
+            for key in keys
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What is known of a metric of a run, for its gates to be decided by."""
+
+    scores: Callable[[str], Sequence[Score]]
+    """Gives those in a language."""
+    labels: Callable[[str], Labels] = lambda _language: {}
+    """Gives people's labels of the answers in a language, by sample and condition."""
+    baseline: BaselineSide | None = None
+    at_look: bool = False
+    """Whether the run has interim looks, at which labels do not count."""
+
+
+def differing(here: str, there: str) -> str:
+    """Say in which fields two signatures differ: ``text_in: english there, native here``.
+
+    Args:
+        here: the signature of the run, such as ``sim_sent|v1|encoder:e5|text_in:native``.
+        there: that of the baseline.
+    """
+    ours, theirs = _fields(here), _fields(there)
+    differences = [
+        f"{name}: {theirs.get(name, 'nothing')} there, {ours.get(name, 'nothing')} here"
+        for name in {**ours, **theirs}
+        if ours.get(name) != theirs.get(name)
+    ]
+    more = f"; and {len(differences) - _SHOWN} more" if len(differences) > _SHOWN else ""
+    return "; ".join(differences[:_SHOWN]) + more
+
+
+def _fields(signature: str) -> dict[str, str]:
+    """Return the fields of a signature; its name and version are fields, too."""
+    name, *parts = signature.split("|")
+    fields = {"metric": name}
+    for part in parts:
+        key, colon, value = part.partition(":")
+        fields[key if colon else "version"] = value if colon else part
+    return fields
+
+
+def is_share(metric: str) -> bool:
+    """Tell whether a metric's values are 0 or 1; of one not installed any more, no."""
+    try:
+        share: bool = load("metric", metric).share
+    except ConfigError:
+        return False
+    return share
+
+
+def _claims(asked: Questions) -> _Claims:
+    claims: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    for (sample, language), question in asked.items():
+        claims[question.cluster, language].add(sample)
+    return claims

@@ -1,8 +1,8 @@
 """The interval ends that gates are judged by, of many resamples and many gates at once.
 
-What :mod:`pytest_xling.gates.estimate` and :mod:`pytest_xling.gates.gap` compute of rates and
-differences is a function of eight sums over questions. A resample weights the questions, so that
-the sums of thousands are one product. The interval of a mean takes the weights themselves.
+What :mod:`~pytest_xling.gates.estimate` and :mod:`~pytest_xling.gates.differences` compute of rates
+and differences is a function of eight sums over questions. A resample weights the questions, so
+that the sums of thousands are one product. The interval of a mean takes the weights themselves.
 
 A gate passes where its interval's bad end is within the limit: that end is the tightest limit the
 answers would have passed.

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import inf
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pytest_xling.errors import ConfigError
+from pytest_xling.gates.estimate import Measure
 from pytest_xling.records import ALL_LANGUAGES
 from pytest_xling.registry import load
 
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from pytest_xling.config.thresholds import ThresholdFile
-    from pytest_xling.records import Threshold
+    from pytest_xling.records import Estimate, Threshold
 
 GateKind: TypeAlias = Literal["limit", "cases", "gap", "drop", "trend"]
 """What is limited: the metric itself, its bad cases (by their repeats), its gap to the pivot
@@ -29,6 +31,35 @@ LIMITS: Mapping[GateKind, tuple[str, ...]] = {
 """The keys of a threshold that a gate of each kind is judged by."""
 
 _LEVELS = 5
+
+
+def kind_of(estimate: Estimate) -> GateKind:
+    """Return what kind of gate an estimate is of."""
+    if estimate.trend:
+        return "trend"
+    if estimate.per_case:
+        return "cases"
+    return "drop" if estimate.baseline else "gap" if estimate.pivot else "limit"
+
+
+def limits_of(threshold: Threshold, kind: GateKind) -> tuple[float, float]:
+    """Return between which values an estimate is allowed; infinite where there is no end.
+
+    Raises:
+        ValueError: the threshold has no limit of this kind.
+    """
+    if kind != "limit":
+        key = LIMITS[kind][0]
+        most = getattr(threshold, key)
+    elif threshold.max_rate is not None or not threshold.has_level:
+        key, most = "max_rate and no floor or ceiling", threshold.max_rate
+    else:
+        floor, ceiling = threshold.floor, threshold.ceiling
+        return -inf if floor is None else floor, inf if ceiling is None else ceiling
+    if most is None:
+        msg = f"{threshold.origin}: the threshold of {threshold.metric!r} has no {key}"
+        raise ValueError(msg)
+    return -inf, most
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +85,20 @@ class GateSpec:
     def language(self) -> str:
         """The language's code."""
         return self.threshold.language
+
+    @property
+    def measure(self) -> Measure:
+        """What the gate measures. A budget of 0 is a rule, which chance has no say in."""
+        limits = self.threshold
+        keys = LIMITS[self.kind] if self.kind == "limit" else LIMITS[self.kind][:1]
+        allowed = [getattr(limits, key) for key in keys]
+        measure = Measure.of(self.metric, self.language, alpha=limits.alpha)
+        rules = self.kind == "cases" or (self.kind == "limit" and measure.share)
+        return replace(
+            measure,
+            share=measure.share or self.kind == "cases",
+            limits=tuple(x for x in allowed if x is not None and (x != 0 or not rules)),
+        )
 
     @property
     def reads(self) -> tuple[str, ...]:

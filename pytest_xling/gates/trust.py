@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pytest_xling.gates import wording
+from pytest_xling.gates.reasons import needed
 from pytest_xling.registry import load
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def doubt(quality: Labelling, threshold: Threshold) -> str:
     if f1 < least or low >= least:
         return f"below {least:g}" if f1 < least else ""
     size = quality.n * ((f1 - low) / (f1 - least)) ** 2 if f1 > least else math.inf
-    enough = wording.needed(size, quality.n, of="labelled answers")
+    enough = needed(size, quality.n, of="labelled answers")
     return f"the interval must reach {least:g}; {enough}"
 
 

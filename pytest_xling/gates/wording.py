@@ -7,23 +7,17 @@ rounded.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
-    from pytest_xling.records import Estimate, Threshold, Verdict
+    from pytest_xling.records import Estimate
+    from pytest_xling.stats.mcnemar import McNemar
 
 NONE = "–"
 """Where there is no number."""
-
-UNDECIDABLE = 100
-"""Needing this many times the answers there are is as good as never, ..."""
-_FEW = 100
-"""... but few answers may need as many times these."""
-
 
 _SMALLEST_P = 0.001
 
@@ -126,40 +120,6 @@ def _fixed(value: float, digits: int) -> str:
     return text if float(text) else text.removeprefix("-")
 
 
-def limit_of(verdict: Verdict) -> str:
-    """Word what a gate demands: ``max 5.0%``, ``min 0.9``, ``0.2 to 0.9``, ``max 2.0 pp worse``.
-
-    Of cases it is ``max 5.0% over 1 of 5``: with more than 1 of 5 repeats flagged.
-    """
-    limits, made = verdict.threshold, verdict.estimate
-    word = Figures.of(made).limit
-    if made.trend:
-        return f"max {word(limits.max_trend or 0.0)} worse per level"
-    if made.per_case:
-        return f"max {word(limits.max_cases or 0.0)} over {limits.max_flagged} of {limits.repeats}"
-    if made.baseline or made.pivot:
-        return f"max {word((limits.max_drop if made.baseline else limits.max_gap) or 0.0)} worse"
-    most = limits.ceiling if limits.max_rate is None else limits.max_rate
-    if limits.floor is None:
-        return f"max {word(most or 0.0)}"
-    return f"min {word(limits.floor)}" if most is None else f"{word(limits.floor)} to {word(most)}"
-
-
-def demand_of(verdicts: Sequence[Verdict], *, joined: str = ", ") -> str:
-    """Word what gates of one kind demand: ``max 10.0%``, ``max 10.0%, all 5.0%``.
-
-    Args:
-        verdicts: of single languages, and of all together.
-        joined: stands between the two.
-    """
-    single = dict.fromkeys(limit_of(v) for v in verdicts if not v.threshold.weights)
-    together = dict.fromkeys(limit_of(v) for v in verdicts if v.threshold.weights)
-    if not single:
-        return joined.join(together)
-    said = next(iter(single)) if len(single) == 1 else "limits vary"
-    return joined.join([said, *(f"all {limit.removeprefix('max ')}" for limit in together)])
-
-
 def p_value(p: float) -> str:
     """Word a p value with its sign of relation: ``= .024``, ``< .001``."""
     if p < _SMALLEST_P:
@@ -172,51 +132,15 @@ def interval(low: str, high: str, alpha: float) -> str:
     return f"{100 * (1 - alpha):.4g}% interval {low} to {high}"
 
 
-def unscored(estimate: Estimate) -> str:
-    """Word how many answers have no score, and how many labels correct it; empty without either."""
-    lacks = f", {estimate.unscored} unscored" if estimate.unscored else ""
-    return lacks + by_labels(estimate)
-
-
-def by_labels(estimate: Estimate) -> str:
-    """Word how many of people's labels correct an estimate; empty where none do."""
-    if not estimate.labelled:
-        return ""
-    said = f", corrected by {estimate.labelled} labels of people"
-    return f"{said} ({untold(estimate.cannot_tell)})" if estimate.cannot_tell else said
+def counted(test: McNemar, other: str) -> str:
+    """Word McNemar's test: ``worse only here 9, only in en 2: McNemar p = .065``."""
+    alone = test.method in {"binomial", "mid-p"}
+    how = "" if alone else f", clustered by question ({test.method})"
+    p = "mid-p" if test.method == "mid-p" else "p"
+    counts = f"worse only here {test.first}, only in {other} {test.second}"
+    return f"{counts}: McNemar {p} {p_value(test.p)}{how}"
 
 
 def untold(count: int) -> str:
     """Word how many answers people could not tell: ``3 answers nobody could tell``."""
     return f"{count} answer{'' if count == 1 else 's'} nobody could tell"
-
-
-def labels_needed(estimate: Estimate, *limits: float) -> str:
-    """Say how many labels would decide whether an estimate that they correct is beyond a limit."""
-    value, low, high, has = estimate.value, estimate.low, estimate.high, estimate.labelled
-    if value is None or low is None or high is None:
-        return ""
-    half, distance = (high - low) / 2, min(abs(value - limit) for limit in limits)
-    size = has * (half / distance) ** 2 if distance > half / UNDECIDABLE else math.inf
-    compares = estimate.pivot or estimate.baseline or estimate.trend
-    if not compares and estimate.n < size <= UNDECIDABLE * max(has, _FEW):
-        return f"{needed(size, has, of='labels')}, of more answers than the {estimate.n} there are"
-    draw = f"--metric {estimate.metric}" if compares else "--decide"
-    return f"{needed(size, has, of='labels')} (xling review {draw})"
-
-
-def too_few(estimate: Estimate, threshold: Threshold, *, of: str = "answers") -> str | None:
-    """Say that there are fewer than ``min_n``; None where there are enough."""
-    if estimate.n == 0 or estimate.value is None:
-        return estimate.reason or "no answer was scored"
-    if estimate.n < threshold.min_n:
-        return f"too few {of}: needs {threshold.min_n}, has {estimate.n}"
-    return None
-
-
-def needed(size: float, has: int, *, of: str = "answers") -> str:
-    """Say how many answers, or what else there are more of, would decide, or that none would."""
-    if size > UNDECIDABLE * max(has, _FEW):
-        return "cannot be decided so near the limit"
-    # At least one more than there are: rounding must not promise what has just been shown wrong.
-    return f"needs about {max(math.ceil(size), has + 1)} {of} at this value; has {has}"

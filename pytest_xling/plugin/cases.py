@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 import pytest
 
 from pytest_xling.errors import ConfigError, EvaluationError, GivenUp, XlingError
-from pytest_xling.gates.rate import tolerated
+from pytest_xling.gates.judge import tolerated
 from pytest_xling.planning.outcome import judge_case, refuse_flags
 from pytest_xling.plugin.context import FAULT, GIVEN_UP, MISTAKE
 from pytest_xling.plugin.selection import CaseTest

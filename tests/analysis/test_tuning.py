@@ -10,7 +10,7 @@ import pytest
 
 from pytest_xling.analysis.tuning import Tuning, tune
 from pytest_xling.analysis.tuning.tables import Limit, tables
-from pytest_xling.gates.decide import judge_gate
+from pytest_xling.gates.decide import judge_gates
 from pytest_xling.gates.spec import GateSpec
 from pytest_xling.records import Score, Threshold
 
@@ -124,13 +124,9 @@ def test_runs_like_these_pass_as_often_as_promised(
             spec = proposal.limit.spec
             limit: dict[str, Any] = {key: proposal.proposed}
             threshold = replace(spec.threshold, **limit)
-            verdict = judge_gate(
-                other[metric, spec.language],
-                threshold,
-                kind=spec.kind,
-                pivot=spec.pivot,
-                pivot_scores=other[metric, "en"],
-            )
+            by_language = {language: other[metric, language] for language in LANGUAGES}
+            gate = replace(spec, threshold=threshold)
+            (verdict,) = judge_gates([gate], by_language.__getitem__)
             judged += 1
             blocked += verdict.outcome != "pass"
     assert judged >= 32
@@ -169,7 +165,9 @@ def test_means_that_collapse_now_and_then_block_no_more_than_promised(n: int) ->
         limits = _limits("sim_sent", "floor", ["en"])
         (found,) = _tuned(limits, made(), how=FEW).proposals
         threshold = replace(found.limit.spec.threshold, floor=found.proposed)
-        blocked += judge_gate(made()["sim_sent", "en"], threshold).outcome != "pass"
+        scores = {"en": made()["sim_sent", "en"]}
+        (verdict,) = judge_gates([GateSpec(threshold=threshold)], scores.__getitem__)
+        blocked += verdict.outcome != "pass"
     assert blocked <= 3
 
 

@@ -10,8 +10,9 @@ import pytest
 from sqlalchemy import insert, select
 
 from pytest_xling import cli
-from pytest_xling.gates.decide import judge_gate
+from pytest_xling.gates.decide import judge_gates
 from pytest_xling.gates.judge import judge_family
+from pytest_xling.gates.spec import GateSpec
 from pytest_xling.records import Threshold
 from pytest_xling.store import schema
 from pytest_xling.store.database import Database
@@ -50,10 +51,10 @@ def judge_again(store: Path, limits: Threshold = LIMITS, *, gates: int = 1) -> s
     database = Database(store, create=False)
     place = {"benchmark": "culture", "metric": "repetition", "language": "en"}
     with database.write() as connection:
-        verdict = judge_gate(
-            scores(connection, "run-1", **place),
-            limits,
-            labels=human_labels_of(connection, "run-1", **place),
+        (verdict,) = judge_gates(
+            [GateSpec(threshold=limits)],
+            lambda _language: scores(connection, "run-1", **place),
+            labels=lambda _language: human_labels_of(connection, "run-1", **place),
         )
         verdict = judge_family([verdict] * gates)[0]
         put_verdict(connection, "run-1", benchmark="culture", verdict=verdict)

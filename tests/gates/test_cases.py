@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_xling.gates.cases import cases_estimate
-from pytest_xling.gates.decide import judge_gate
-from pytest_xling.gates.rate import tolerated
-from pytest_xling.gates.wording import limit_of
-from pytest_xling.records import Score, Threshold, Verdict
+from pytest_xling.gates.estimate import Measure, cases_estimate
+from pytest_xling.gates.judge import tolerated
+from pytest_xling.gates.reasons import limit_of
+from pytest_xling.records import Estimate, Score, Threshold, Verdict
 from pytest_xling.stats.rate_intervals import exact_interval
+from tests.gates.judging import judge_gate
 
 if TYPE_CHECKING:
     from random import Random
@@ -57,6 +57,11 @@ def _scores(flags: Sequence[Flags], *, temperature: str = "", cluster: str = "")
 
 def _judge(flags: Sequence[Flags], **limits: Any) -> Verdict:
     return judge_gate(_scores(flags), replace(LIMITS, **limits), kind="cases")
+
+
+def _estimate(scores: Sequence[Score]) -> Estimate:
+    measure = Measure(metric=METRIC, language="hi", share=True, limits=(0.3,))
+    return cases_estimate(scores, measure, flagged=1, repeats=5)
 
 
 def _case(flagged: int, *, of: int = 5) -> list[float]:
@@ -129,12 +134,12 @@ def test_temperatures_and_further_repeats() -> None:
     """Each temperature is a case of its own, alike within a question; the first five count."""
     flags = [_case(2) if n < 5 else _case(0) for n in range(20)]
     twice = [*_scores(flags, temperature="t0.7"), *_scores(flags)]
-    made = cases_estimate(twice, LIMITS)
-    once = cases_estimate(_scores(flags), LIMITS)
+    made = _estimate(twice)
+    once = _estimate(_scores(flags))
     assert (10, 40) == (made.flagged, made.n)
     assert (once.low, once.high) == pytest.approx((made.low, made.high))
     late: list[Flags] = [[0.0] * 10 + [1.0, 1.0], [None, *_case(2, of=11)]]
-    more = cases_estimate(_scores([*late, *[_case(0, of=12)] * 10]), LIMITS)
+    more = _estimate(_scores([*late, *[_case(0, of=12)] * 10]))
     assert (1, 12) == (more.flagged, more.n)
 
 
@@ -148,17 +153,17 @@ def test_temperatures_and_further_repeats() -> None:
 def test_neither_order_nor_missing_values_mislead(flags: list[Flags], random: Random) -> None:
     """Whatever the missing ones would have been, the interval is within the one without them."""
     scores = _scores(flags)
-    made = cases_estimate(scores, LIMITS)
+    made = _estimate(scores)
     shuffled = list(scores)
     random.shuffle(shuffled)
-    assert made == cases_estimate(shuffled, LIMITS)
+    assert made == _estimate(shuffled)
     there = [of_case for of_case in flags if any(value is not None for value in of_case)]
     for value in (0.0, 1.0):
         filled = [
             [value if v is None else v for v in (*of_case, *[None] * 5)][:5] for of_case in there
         ]
         if there and all(len(of_case) <= 5 for of_case in flags):
-            full = cases_estimate(_scores(filled), LIMITS)
+            full = _estimate(_scores(filled))
             assert made.low is not None
             assert made.high is not None
             assert full.low is not None
@@ -198,7 +203,7 @@ def test_shares_and_pass_k_keep_the_level(rate: float, icc: float, questions: in
         for temperature in ("", "t0.7"):
             flags = (rng.random((questions, 5)) < hard[:, None]).astype(float)
             scores += _scores(flags.tolist(), temperature=temperature)
-        made = cases_estimate(scores, LIMITS)
+        made = _estimate(scores)
         assert made.low is not None
         assert made.high is not None
         ends = [(made.low, made.high)]

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from pytest_xling.gates.corrected import LEAST_LABELS
-from pytest_xling.gates.decide import judge_gate
-from pytest_xling.gates.drop import BaselineSide
+from pytest_xling.gates.pairing import BaselineSide
 from pytest_xling.records import Score, Threshold
 from pytest_xling.store.human_labels import HumanLabel
 from pytest_xling.store.questions import Question
+from tests.gates.judging import judge_gate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -97,7 +97,8 @@ def gate(
     """Judge one gate; *beside* is what it is compared with."""
     kinds = ("gap", "drop", "trend")
     kind = next((kind for kind in kinds if getattr(limits, f"max_{kind}") is not None), "limit")
-    return judge_gate(judged, limits, kind=kind, labels=labels, **beside)  # type: ignore[arg-type]  # what is beside
+    by_language = {"hi": labels, "en": beside.pop("pivot_labels", {})}
+    return judge_gate(judged, limits, kind=kind, labels=by_language, **beside)  # type: ignore[arg-type]  # what is beside
 
 
 def test_people_correct_a_judge_that_overlooks_most() -> None:
@@ -173,7 +174,7 @@ def test_gaps_are_of_what_people_would_find_on_both_sides() -> None:
     labels, pivot_labels = (
         labels_of(of, by_people, every=4) for of, by_people in ((judged, truth), (pivot, english))
     )
-    given = {"pivot": "en", "pivot_scores": pivot}
+    given = {"pivot": ("en", pivot)}
     assert "pass" == gate(judged, {}, limits, **given).outcome
     verdict = gate(judged, labels, limits, **given, pivot_labels=pivot_labels)
     assert "fail" == verdict.outcome
@@ -241,7 +242,7 @@ def test_a_gap_is_of_questions_that_both_languages_have() -> None:
     labels, pivot_labels = (
         labels_of(of, [score.value or 0.0 for score in of], every=2) for of in (own, pivot)
     )
-    given = {"pivot": "en", "pivot_scores": pivot, "pivot_labels": pivot_labels}
+    given = {"pivot": ("en", pivot), "pivot_labels": pivot_labels}
     verdict = gate(own, labels, threshold(max_gap=0.1), **given)
     assert "pass" == verdict.outcome
     assert pytest.approx(0.0) == verdict.estimate.value

@@ -8,9 +8,10 @@ import pytest
 from scipy import stats
 
 from pytest_xling.errors import EvaluationError
-from pytest_xling.gates.drop import differing, drop_estimate
-from pytest_xling.gates.gap import gap_estimate
+from pytest_xling.gates.differences import gap_estimate
+from pytest_xling.gates.estimate import Measure
 from pytest_xling.gates.judge import judge
+from pytest_xling.gates.pairing import differing
 from pytest_xling.records import Estimate, Score, Threshold
 
 NOW = [0.7, 0.75, 0.8, 0.6, 0.8, 0.5, 0.5, 0.85, 0.6, 0.7, 0.75, 0.6]
@@ -35,15 +36,8 @@ def _scores(values: list[float], *, language: str = "hi", signature: str = "m|v1
 
 
 def _drop(now: list[Score], then: list[Score], *, margin: float = 0.0) -> Estimate:
-    return drop_estimate(
-        now,
-        then,
-        metric="m",
-        language="hi",
-        baseline="base-1",
-        better="higher",
-        alpha=0.05,
-        margin=margin,
+    return gap_estimate(
+        now, then, Measure(metric="m", language="hi", limits=(margin,)), baseline="base-1"
     )
 
 
@@ -68,11 +62,8 @@ def test_a_drop_is_a_gap_under_another_name() -> None:
     gap = gap_estimate(
         _scores(NOW),
         there,
-        metric="m",
-        language="hi",
+        Measure(metric="m", language="hi", limits=(0.0,)),
         pivot="en",
-        better="higher",
-        alpha=0.05,
     )
     assert gap == replace(_drop(_scores(NOW), _scores(THEN)), pivot="en", baseline="")
 

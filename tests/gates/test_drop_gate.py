@@ -9,12 +9,13 @@ import pytest
 
 from pytest_xling.analysis.baseline import Baseline
 from pytest_xling.gates.decide import judge_gates
-from pytest_xling.gates.drop import BaselineSide, judge_drop_gate
 from pytest_xling.gates.spec import GateSpec
 from pytest_xling.records import Score, Threshold, Verdict
 from pytest_xling.store.questions import Question, Questions, digest_of
+from tests.gates.judging import judge_gate
 
 if TYPE_CHECKING:
+    from pytest_xling.gates.pairing import BaselineSide
     from pytest_xling.store.human_labels import HumanLabel
 
 METRIC = "sim_sent"
@@ -103,7 +104,7 @@ def _side(
 
 
 def _judge(now: list[Score], side: BaselineSide, limits: Threshold = LIMITS) -> Verdict:
-    return judge_drop_gate(now, limits, baseline=side, case="sim_sent-drop-hi")
+    return judge_gate(now, limits, kind="drop", baseline=side)
 
 
 NOW: list[float | None] = [0.5, 0.6, 0.55, 0.5, 0.65, 0.45, 0.6, 0.5]
@@ -182,7 +183,7 @@ def test_a_metric_the_baseline_lacks() -> None:
     now = _scores(NOW)
     verdict = _judge(now, _side(now, []))
     assert ("error", "base-1 has no scores of this metric") == (verdict.outcome, verdict.reason)
-    none = judge_drop_gate(now, LIMITS, baseline=None, case="g")
+    none = judge_gate(now, LIMITS, kind="drop", baseline=None)
     assert ("error", "no baseline is named") == (none.outcome, none.reason)
 
 

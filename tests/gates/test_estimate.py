@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_xling.errors import EvaluationError
-from pytest_xling.gates.estimate import estimate
+from pytest_xling.gates.estimate import Measure, estimate
 from pytest_xling.records import ALL_LANGUAGES, Estimate, Score
 from pytest_xling.stats.mean import mean_interval
 from pytest_xling.stats.rate_intervals import exact_interval
@@ -43,7 +43,9 @@ def _estimate(
     language: str = "hi",
     bounds: Bounds = (None, None),
 ) -> Estimate:
-    return estimate(scores, metric="m", language=language, kind=kind, alpha=0.05, bounds=bounds)
+    return estimate(
+        scores, Measure(metric="m", language=language, share=kind == "flag", bounds=bounds)
+    )
 
 
 def test_rate() -> None:

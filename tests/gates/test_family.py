@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_xling.gates.estimate import estimate
-from pytest_xling.gates.gap import gap_estimate
+from pytest_xling.gates.differences import gap_estimate
+from pytest_xling.gates.estimate import Measure, estimate
 from pytest_xling.gates.judge import judge, judge_family
 from pytest_xling.records import Estimate, Score, Threshold, Verdict
 from pytest_xling.stats.p_values import holm
@@ -115,12 +115,8 @@ def test_a_family_without_gaps_seldom_fails() -> None:
                 gap_estimate(
                     _named(_scores(rng, "en"), code),
                     english,
-                    metric="m",
-                    language=code,
+                    Measure(metric="m", language=code, share=True, better="lower", limits=(0.0,)),
                     pivot="en",
-                    better="lower",
-                    alpha=0.05,
-                    kind="flag",
                 ),
                 limits,
                 case=f"m-gap-{code}",
@@ -156,11 +152,7 @@ def _flags(counts: Sequence[int], repeats: int) -> list[Score]:
 def _rate_verdict(counts: tuple[int, ...], repeats: int, budget: float) -> Verdict:
     made = estimate(
         _flags(counts, repeats),
-        metric="m",
-        language="hi",
-        kind="flag",
-        alpha=0.05,
-        limits=[budget],
+        Measure(metric="m", language="hi", share=True, limits=(budget,)),
     )
     limits = Threshold(benchmark="b", metric="m", language="hi", max_rate=budget, min_n=10)
     return judge(made, limits, case="m-hi")

@@ -16,7 +16,8 @@ from scipy import stats
 from statsmodels.stats.power import TTestPower
 
 from pytest_xling.errors import EvaluationError
-from pytest_xling.gates.gap import gap_estimate
+from pytest_xling.gates.differences import gap_estimate
+from pytest_xling.gates.estimate import Measure
 from pytest_xling.gates.judge import judge
 from pytest_xling.records import Estimate, Score, Threshold
 from pytest_xling.stats.tango import RateDifference
@@ -59,14 +60,16 @@ def _estimate(
     return gap_estimate(
         scores,
         pivot_scores,
-        metric="m",
-        language="hi",
+        Measure(
+            metric="m",
+            language="hi",
+            share=kind == "flag",
+            better=better,
+            bounds=(None if widest is None else 0.0, widest),
+            alpha=alpha,
+            limits=(margin,),
+        ),
         pivot="en",
-        better=better,
-        alpha=alpha,
-        kind=kind,
-        margin=margin,
-        widest=widest,
     )
 
 

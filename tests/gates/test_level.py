@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_xling.gates.estimate import estimate
+from pytest_xling.gates.estimate import Measure, estimate
 from pytest_xling.gates.judge import judge
 from pytest_xling.records import Estimate, Score, Threshold, Verdict
 
@@ -97,9 +97,7 @@ def test_what_is_said_to_be_needed_decides(values: list[float], floor: float) ->
             )
             for number in range(many)
         ]
-        return estimate(
-            scores, metric="m", language="hi", kind="number", alpha=0.05, bounds=(0.0, 1.0)
-        )
+        return estimate(scores, Measure(metric="m", language="hi", bounds=(0.0, 1.0)))
 
     limits = Threshold(benchmark="culture", metric="m", language="hi", floor=floor, min_n=10)
     verdict = judge(found(len(values)), limits, case="gate")
@@ -152,9 +150,7 @@ def test_few_answers_at_the_floor_seldom_fail(n: int, spread: float) -> None:
             )
             for number in range(n)
         ]
-        made = estimate(
-            scores, metric="m", language="hi", kind="number", alpha=0.05, bounds=(0.0, None)
-        )
+        made = estimate(scores, Measure(metric="m", language="hi", bounds=(0.0, None)))
         failed += "fail" == judge(made, limits, case="gate").outcome
     assert failed / times < 0.055
 

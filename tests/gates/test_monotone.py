@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_xling.gates.decide import judge_gates
-from pytest_xling.gates.drop import BaselineSide
+from pytest_xling.gates.pairing import BaselineSide
 from pytest_xling.gates.spec import GateSpec
 from pytest_xling.records import ALL_LANGUAGES, Score, Threshold
 from pytest_xling.store.questions import Question

@@ -8,8 +8,8 @@ import pytest
 
 from pytest_xling.errors import EvaluationError
 from pytest_xling.gates.decide import judge_gates
-from pytest_xling.gates.drop import BaselineSide
 from pytest_xling.gates.judge import blocks
+from pytest_xling.gates.pairing import BaselineSide
 from pytest_xling.gates.spec import GateSpec
 from pytest_xling.records import ALL_LANGUAGES, Score, Threshold
 from pytest_xling.store.human_labels import HumanLabel

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from pytest_xling.errors import EvaluationError
-from pytest_xling.gates.estimate import estimate
+from pytest_xling.gates.estimate import Measure, estimate
 from pytest_xling.gates.pairing import paired_means, sample_means
 from pytest_xling.records import Score
 
@@ -90,7 +90,7 @@ def test_estimates_know_of_questions() -> None:
     ]
     single = [_score(f"q{number}", value) for number, value in enumerate(flags)]
     made, expected = (
-        estimate(scores, metric="m", language="hi", kind="flag", alpha=0.05)
+        estimate(scores, Measure(metric="m", language="hi", share=True))
         for scores in (alike, single)
     )
     assert (30, 6) == (made.n, expected.n)

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_xling.gates.estimate import estimate
-from pytest_xling.gates.judge import judge
-from pytest_xling.gates.rate import tolerated
+from pytest_xling.gates.estimate import Measure, estimate
+from pytest_xling.gates.judge import judge, tolerated
 from pytest_xling.records import Estimate, Score, Threshold, Verdict
 
 ORDER = ["pass", "inconclusive", "fail"]
@@ -47,7 +46,7 @@ def _threshold(max_rate: float | None = 0.05, *, alpha: float = 0.05, min_n: int
 
 
 def _estimate(scores: list[Score], alpha: float = 0.05) -> Estimate:
-    return estimate(scores, metric="m", language="hi", kind="flag", alpha=alpha)
+    return estimate(scores, Measure(metric="m", language="hi", share=True, alpha=alpha))
 
 
 def _judge(scores: list[Score], threshold: Threshold) -> Verdict:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 from scipy import stats
 
-from pytest_xling.gates.drop import drop_estimate
+from pytest_xling.gates.differences import gap_estimate, relative_drop
+from pytest_xling.gates.estimate import Measure
 from pytest_xling.gates.judge import judge
-from pytest_xling.gates.relative_drop import relative_drop
-from pytest_xling.gates.wording import limit_of
+from pytest_xling.gates.reasons import limit_of
 from pytest_xling.records import Estimate, Score, Threshold, Verdict
 
 if TYPE_CHECKING:
@@ -52,28 +52,16 @@ def _drop(
 ) -> Estimate:
     better = better or ("lower" if flags else "higher")
     here, there = _scores(now, repeats=repeats), _scores(then, repeats=repeats)
-    absolute = drop_estimate(
-        here,
-        there,
+    measure = Measure(
         metric="m",
         language="hi",
-        baseline="base-1",
+        share=flags,
         better=better,
-        alpha=0.05,
-        kind="flag" if flags else "number",
-        margin=margin,
-        widest=widest,
+        bounds=(None if widest is None else 0.0, widest),
+        limits=(margin,),
     )
-    return relative_drop(
-        absolute,
-        here,
-        there,
-        better=better,
-        alpha=0.05,
-        kind="flag" if flags else "number",
-        margin=margin,
-        widest=widest,
-    )
+    absolute = gap_estimate(here, there, measure, baseline="base-1")
+    return relative_drop(absolute, here, there, measure)
 
 
 def _judge(made: Estimate, limit: float = 0.1) -> Verdict:
@@ -157,15 +145,11 @@ def test_without_a_bound_equal_numbers_decide_nothing() -> None:
 def test_nothing_changed_is_not_certain() -> None:
     """Where bounds are known it is as in the metric's units, over the baseline's mean."""
     made = _drop(THEN, THEN, widest=1.0)
-    absolute = drop_estimate(
+    absolute = gap_estimate(
         _scores(THEN),
         _scores(THEN),
-        metric="m",
-        language="hi",
+        Measure(metric="m", language="hi", bounds=(0.0, 1.0), limits=(0.0,)),
         baseline="base-1",
-        better="higher",
-        alpha=0.05,
-        widest=1.0,
     )
     assert absolute.high is not None
     mean = sum(THEN) / len(THEN)

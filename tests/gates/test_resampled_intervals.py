@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from pytest_xling.analysis.tuning.tables import Limit, tables
-from pytest_xling.gates.decide import judge_gate
 from pytest_xling.gates.pairing import cluster_of
 from pytest_xling.gates.spec import GateSpec
 from pytest_xling.records import Score, Threshold
+from tests.gates.judging import judge_gate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -117,7 +117,7 @@ def test_ends_are_what_the_gate_sees(
                 benchmark="b", metric=metric, language="hi", min_n=2, alpha=0.1, **said
             )
             verdict = judge_gate(
-                scores, limits, kind=spec.kind, pivot=spec.pivot, pivot_scores=pivot
+                scores, limits, kind=spec.kind, pivot=(spec.pivot, pivot) if spec.pivot else None
             )
             outcomes.append(verdict.outcome == "pass")
         if not np.isfinite(end):

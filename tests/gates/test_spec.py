@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_xling.errors import ConfigError
-from pytest_xling.gates.decide import judge_gate, judge_gates
+from pytest_xling.gates.decide import judge_gates
 from pytest_xling.gates.spec import Compared, GateSpec, gate_id, gate_ids, gates_of
 from pytest_xling.planning.thresholds import read_thresholds
 from pytest_xling.records import Score, Threshold
+from tests.gates.judging import judge_gate
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,16 +82,14 @@ def test_a_gap_of_shares_has_a_width() -> None:
         scores(metric, "hi", ones),
         limits,
         kind="gap",
-        pivot="en",
-        pivot_scores=scores(metric, "en", ones),
+        pivot=("en", scores(metric, "en", ones)),
     )
     assert "inconclusive" == alike.outcome
     few = judge_gate(
         scores(metric, "hi", [0.0, 0.0]),
         limits,
         kind="gap",
-        pivot="en",
-        pivot_scores=scores(metric, "en", [1.0, 0.0]),
+        pivot=("en", scores(metric, "en", [1.0, 0.0])),
     )
     assert few.estimate.low is not None
     assert few.estimate.high is not None

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from pytest_xling.errors import EvaluationError
+from pytest_xling.gates.differences import trend_estimate
+from pytest_xling.gates.estimate import Measure
 from pytest_xling.gates.judge import judge
-from pytest_xling.gates.trend import trend_estimate
 from pytest_xling.records import Estimate, Score, Threshold
 
 if TYPE_CHECKING:
@@ -61,13 +62,14 @@ def _estimate(
 ) -> Estimate:
     return trend_estimate(
         scores,
-        metric="m",
-        language="hi",
-        better=better,
-        alpha=0.05,
-        kind=kind,
-        margin=margin,
-        widest=widest,
+        Measure(
+            metric="m",
+            language="hi",
+            share=kind == "flag",
+            better=better,
+            bounds=(None if widest is None else 0.0, widest),
+            limits=(margin,),
+        ),
     )
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_xling.gates.wording import Figures, limit_of, percent
+from pytest_xling.gates.reasons import limit_of
+from pytest_xling.gates.wording import Figures, percent
 from pytest_xling.records import Estimate, Threshold, Verdict
 
 NOISE = 1e-6

@@ -10,7 +10,7 @@ from pytest_xling.engine.client import Client
 from pytest_xling.engine.job import Job
 from pytest_xling.engine.limits import Slots
 from pytest_xling.engine.run import Run
-from pytest_xling.gates.estimate import estimate
+from pytest_xling.gates.estimate import Measure, estimate
 from pytest_xling.gates.judge import judge
 from pytest_xling.records import Message, Request, Response, RunRecord, Sample
 from pytest_xling.registry import load
@@ -125,10 +125,12 @@ def make_run(
                     metric=name,
                     language=language,
                 ),
-                metric=name,
-                language=language,
-                kind=load("metric", name).kind,
-                alpha=threshold.alpha,
+                Measure(
+                    metric=name,
+                    language=language,
+                    share=load("metric", name).kind == "flag",
+                    alpha=threshold.alpha,
+                ),
             )
             verdict = judge(made, threshold, case=f"{name}-{language}")
             put_verdict(connection, run_id, benchmark=threshold.benchmark, verdict=verdict)

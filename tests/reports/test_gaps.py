@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 from rich.cells import cell_len
 
-from pytest_xling.gates.wording import Figures, limit_of
+from pytest_xling.gates.reasons import limit_of
+from pytest_xling.gates.wording import Figures
 from pytest_xling.records import Estimate, Threshold, Verdict
 from pytest_xling.reports.terminal import judgement
 

@@ -15,8 +15,10 @@ import numpy as np
 import pytest
 from scipy.special import expit, ndtri
 
-from pytest_xling.gates.gap import NOISE, gap_estimate
+from pytest_xling.gates.differences import gap_estimate
+from pytest_xling.gates.estimate import Measure
 from pytest_xling.gates.judge import judge, judge_family
+from pytest_xling.gates.pairing import NOISE
 from pytest_xling.records import Score, Threshold
 from pytest_xling.stats.cluster_bootstrap import cluster_bootstrap
 from pytest_xling.stats.p_values import holm
@@ -241,12 +243,15 @@ def test_gates_are_what_was_simulated(kind: MetricKind) -> None:
             estimate = gap_estimate(
                 _scores(second[run, :, language].tolist(), "hi"),
                 _scores(first[run, :, language].tolist(), "en"),
-                metric="m",
-                language="hi",
+                Measure(
+                    metric="m",
+                    language="hi",
+                    share=kind == "flag",
+                    better="lower" if kind == "flag" else "higher",
+                    alpha=ALPHA,
+                    limits=(0.0,),
+                ),
                 pivot="en",
-                better="lower" if kind == "flag" else "higher",
-                alpha=ALPHA,
-                kind=kind,
             )
             ps.append(estimate.p)
             verdicts.append(judge(estimate, threshold, case=str(language), kind="gap"))

@@ -16,7 +16,7 @@ from zlib import crc32
 
 import numpy as np
 
-from pytest_xling.gates.gap import NOISE
+from pytest_xling.gates.pairing import NOISE
 from pytest_xling.stats.resampling import another_run, drawn_again, unseen
 from pytest_xling.stats.tolerance import FEWEST, upper_limit
 

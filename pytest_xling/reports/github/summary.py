@@ -8,7 +8,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pytest_xling.gates.wording import Figures, demand_of
+from pytest_xling.gates.reasons import demand_of
+from pytest_xling.gates.wording import Figures
 from pytest_xling.records import ALL_LANGUAGES
 from pytest_xling.reports.freshness import freshness
 from pytest_xling.reports.judges import judges_behind, measured_day

@@ -5,19 +5,21 @@ from __future__ import annotations
 import inspect
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from pytest_xling import registry
 from pytest_xling.errors import ConfigError, EvaluationError
-from pytest_xling.gates.estimate import estimate
-from pytest_xling.gates.gap import gap_estimate
+from pytest_xling.gates.differences import gap_estimate
+from pytest_xling.gates.estimate import Measure, estimate
 from pytest_xling.gates.judge import blocks, reason_of
-from pytest_xling.gates.wording import NONE, Figures, limit_of, p_value
+from pytest_xling.gates.reasons import limit_of
+from pytest_xling.gates.spec import kind_of
+from pytest_xling.gates.wording import NONE, Figures, p_value
 from pytest_xling.records import ALL_LANGUAGES, Estimate
 from pytest_xling.reports.html.escaping import as_json, compact, visible
 from pytest_xling.reports.judges import measured_day
 from pytest_xling.reports.terminal.closing import gate_headline, state_of
-from pytest_xling.reports.terminal.matrix import ALPHA, is_drop
+from pytest_xling.reports.terminal.matrix import ALPHA
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,22 +31,6 @@ if TYPE_CHECKING:
     from pytest_xling.records import Score, Verdict
     from pytest_xling.store.runs import Progress
     from pytest_xling.store.scores import Place
-
-GateAbout: TypeAlias = Literal["limit", "cases", "gap", "trend", "drop"]
-"""What a gate limits: the metric itself, cases by their repeats, how much a language is worse than
-the pivot language, how much it gets worse from level to level, or how much worse it is than the
-baseline."""
-
-
-def about(verdict: Verdict) -> GateAbout:
-    """Tell what a gate limits."""
-    if verdict.estimate.trend:
-        return "trend"
-    if is_drop(verdict):
-        return "drop"
-    if verdict.estimate.per_case:
-        return "cases"
-    return "gap" if verdict.estimate.pivot else "limit"
 
 
 def verdict_model(
@@ -88,7 +74,7 @@ def verdict_model(
 
 
 def _gate(verdict: Verdict) -> dict[str, JsonValue]:
-    limits, kind = verdict.threshold, about(verdict)
+    limits, kind = verdict.threshold, kind_of(verdict.estimate)
     return {
         "case": verdict.case,
         "benchmark": limits.benchmark,
@@ -148,16 +134,22 @@ class MetricTraits:
     kind: MetricKind = "number"
     better: Better | None = None
     bounds: Bounds = (None, None)
-    reach: float | None = None
     unit: str = "answer"
     share: bool = False
     about: str = ""
     """The first line of its documentation."""
 
-    @property
-    def counted_as(self) -> MetricKind:
-        """Whether its mean is a share, with the interval of one, or a mean of any numbers."""
-        return "flag" if self.share else self.kind
+    def measure(self, language: str, *limits: float) -> Measure:
+        """Return what is measured of it in a language; its mean may be a share."""
+        return Measure(
+            metric=self.name,
+            language=language,
+            share=self.share or self.kind == "flag",
+            better=self.better or "higher",
+            bounds=self.bounds,
+            alpha=ALPHA,
+            limits=limits,
+        )
 
 
 def traits_of(metric: str) -> MetricTraits:
@@ -171,7 +163,6 @@ def traits_of(metric: str) -> MetricTraits:
         kind=made.kind,
         better=made.better,
         bounds=made.bounds,
-        reach=made.reach(),
         unit=made.unit,
         share=made.share,
         about=(inspect.getdoc(made) or "").partition("\n")[0].replace("``", "'"),
@@ -193,7 +184,7 @@ def table_of(
     Where a gate has judged a number, its estimate is shown: with the gate's own alpha.
     """
     gated = {
-        (v.threshold.metric, v.threshold.language, about(v)): v.estimate
+        (v.threshold.metric, v.threshold.language, kind_of(v.estimate)): v.estimate
         for v in verdicts
         if v.threshold.benchmark == benchmark and v.threshold.level is None
     }
@@ -265,14 +256,7 @@ def estimated(
 ) -> Estimate:
     """Estimate a metric; where its scores cannot be put together, without a value."""
     try:
-        return estimate(
-            scores,
-            metric=metric.name,
-            language=language,
-            kind=metric.counted_as,
-            alpha=ALPHA,
-            bounds=metric.bounds,
-        )
+        return estimate(scores, metric.measure(language))
     except EvaluationError as error:
         return Estimate.none(
             str(error), metric=metric.name, language=language, unscored=len(scores)
@@ -291,17 +275,7 @@ def _gap(
     if metric.better is None or metric.unit == "pivot":
         return None
     try:
-        return gap_estimate(
-            scores,
-            pivot_scores,
-            metric=metric.name,
-            language=language,
-            pivot=pivot,
-            better=metric.better,
-            alpha=ALPHA,
-            kind=metric.counted_as,
-            widest=metric.reach,
-        )
+        return gap_estimate(scores, pivot_scores, metric.measure(language, 0.0), pivot=pivot)
     except EvaluationError as error:
         return Estimate.none(
             str(error), metric=metric.name, language=language, unscored=len(scores)

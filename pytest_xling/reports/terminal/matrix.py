@@ -9,8 +9,9 @@ from rich.text import Text
 
 from pytest_xling import registry
 from pytest_xling.errors import ConfigError
-from pytest_xling.gates.estimate import estimate
-from pytest_xling.gates.wording import Figures, demand_of
+from pytest_xling.gates.estimate import Measure, estimate
+from pytest_xling.gates.reasons import demand_of
+from pytest_xling.gates.wording import Figures
 from pytest_xling.languages import find
 from pytest_xling.records import ALL_LANGUAGES, Estimate
 from pytest_xling.reports.rendering import GAP, columns_of, ruled_table
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from sqlalchemy import Connection
 
-    from pytest_xling.interfaces.metric import Bounds, MetricKind
+    from pytest_xling.interfaces.metric import MetricKind
     from pytest_xling.records import Outcome, Verdict
     from pytest_xling.store.scores import MetricStep, Place
 
@@ -40,11 +41,7 @@ def with_intervals(
         (benchmark, metric, language): replace(
             estimate(
                 scores,
-                metric=metric,
-                language=language,
-                kind=kind_of(metric),
-                alpha=ALPHA,
-                bounds=_bounds_of(metric),
+                replace(Measure.of(metric, language, alpha=ALPHA), share=kind_of(metric) == "flag"),
             ),
             share=_is_share(metric),
         )
@@ -71,15 +68,6 @@ def without_intervals(
         )
         for (benchmark, metric, language), average in averages(connection, run_id, scored).items()
     }
-
-
-def _bounds_of(metric: str) -> Bounds:
-    """Return a metric's bounds; none for one that is not installed here any more."""
-    try:
-        bounds: Bounds = registry.load("metric", metric).bounds
-    except ConfigError:
-        return (None, None)
-    return bounds
 
 
 def _is_share(metric: str) -> bool:

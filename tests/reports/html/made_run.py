@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import random
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from pytest_xling.gates.decide import judge_gate
+from pytest_xling.gates.decide import judge_gates
+from pytest_xling.gates.spec import GateSpec
 from pytest_xling.keys import content_key
 from pytest_xling.records import RunRecord, Threshold
 from pytest_xling.store.cases import CaseRow, add_cases
@@ -287,13 +289,9 @@ def _judge(connection: Connection, run_id: str, made: MadeRun) -> None:
             kind: GateKind = "limit" if limit.max_gap is None else "gap"
             if kind == "gap" and language == "en":
                 continue
-            verdict = judge_gate(
-                found(limit.metric, language),
-                limit,
-                kind=kind,
-                pivot="en" if kind == "gap" else None,
-                pivot_scores=found(limit.metric, "en"),
-            )
+            pivot = "en" if kind == "gap" else None
+            gate = GateSpec(threshold=limit, kind=kind, pivot=pivot)
+            (verdict,) = judge_gates([gate], partial(found, limit.metric))
             put_verdict(connection, run_id, benchmark=made.benchmark, verdict=verdict)
 
 

@@ -1,0 +1,367 @@
+"""By how much something is worse, on the same questions: gaps, drops and trends.
+
+A gap is to the pivot language, a drop to a baseline's answers in the same language: each question
+is compared with its own parallel, so that a hard one is hard on both sides. What differs between
+questions but not between the sides then drops out. A trend is how much worse a metric gets from one
+level of presupposition to the next: each claim has a line of its own through its levels, and the
+slope common to all lines decides.
+
+The interval of the mean difference decides: of numbers Student's, of shares Tango's. To fail,
+shares must be beyond the limit by the exact test, too, since where few pairs differ Tango's errs up
+to twice as often as it says. McNemar's exact test, and Cochran and Armitage's of the counts, are
+told beside that and decide nothing. Numbers whose differences are all equal, also where nothing
+differs at all, are judged by how far others could be.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pytest_xling.errors import EvaluationError
+from pytest_xling.gates import wording
+from pytest_xling.gates.estimate import Effect, Ends, check_scores, why_none
+from pytest_xling.gates.pairing import (
+    NOISE,
+    answer_pairs,
+    cluster_of,
+    finite,
+    mean_of,
+    paired_questions,
+)
+from pytest_xling.stats.mcnemar import Discordance, mcnemar
+from pytest_xling.stats.mean import mean_interval
+from pytest_xling.stats.paired_means import paired_mean
+from pytest_xling.stats.paired_ratios import mean_ratio, rate_ratio
+from pytest_xling.stats.tango import rate_difference
+from pytest_xling.stats.trend import cochran_armitage, slopes, steepest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_xling.gates.estimate import Measure
+    from pytest_xling.gates.pairing import Cluster
+    from pytest_xling.records import Estimate, Score
+    from pytest_xling.stats.paired_means import PairedMean
+    from pytest_xling.stats.paired_ratios import MeanRatio, RateRatio
+
+_NO_SPREAD = "all differences are equal: no spread is known"
+_EVEN_SLOPES = "all slopes are equal: no spread is known"
+
+
+def gap_estimate(
+    scores: Sequence[Score],
+    others: Sequence[Score],
+    measure: Measure,
+    *,
+    pivot: str = "",
+    baseline: str = "",
+) -> Estimate:
+    """Estimate by how much *scores* are worse than *others*: the mean over paired questions.
+
+    Of each question all that both sides have is averaged, as
+    :func:`pytest_xling.gates.pairing.paired_questions` says.
+
+    Args:
+        scores: in the measure's language, in any order.
+        others: of the same metric, in the pivot language or of the baseline.
+        measure: of the metric; its limit is the gap that is allowed.
+        pivot: the language this one is compared with, of a gap.
+        baseline: what to call it, of a drop.
+
+    Returns:
+        The gap is above 0 where *scores* are worse. ``n`` are the paired questions, and
+        ``unscored`` those without a partner or without a value. Without an interval where there is
+        one question, or numbers differ everywhere by the same amount and it is not known how far
+        others could be. The p of shares beyond the limit is the larger of the interval's and the
+        exact test's.
+
+    Raises:
+        EvaluationError: scores of different signatures, metrics or languages are mixed; one answer
+            is there twice; a value is not finite.
+    """
+    check_scores(scores, metric=measure.metric, language=measure.language)
+    check_scores(others, metric=measure.metric, language=pivot or measure.language)
+    sides = paired_questions(scores, others)
+    sign, values = measure.sign, list(sides.values())
+    means = {question: sign * (there - here) for question, (here, there) in sides.items()}
+    gaps = list(means.values())
+    unscored = len({cluster_of(score) for score in scores}) - len(gaps)
+    empty = replace(measure.none(unscored=unscored), pivot=pivot, baseline=baseline)
+    if not gaps:
+        return replace(empty, reason=_why_none(scores, others, pivot or baseline))
+    made = replace(
+        empty, value=mean_of(gaps), n=len(gaps), signature=_one_signature(scores, others)
+    )
+    if not measure.share:
+        lost = most_lost([there for _, there in values], measure)
+        at = paired_mean(gaps, alpha=measure.alpha, widest=measure.reach, lost=lost)
+        return _of_numbers(made, measure, at, gaps, even=_NO_SPREAD)
+    pairs = {
+        question: [sign * (there - here) for here, there in both]
+        for question, both in answer_pairs(scores, others).items()
+    }
+    counts = [
+        Discordance(
+            first=sum(d > 0 for d in worse), second=sum(d < 0 for d in worse), pairs=len(worse)
+        )
+        for worse in pairs.values()
+    ]
+    made = replace(
+        made, tested=wording.counted(mcnemar(counts, mid=not measure.limit), pivot or baseline)
+    )
+    if len(gaps) < 2:  # noqa: PLR2004  one question says nothing of others
+        return made
+    # A question whose repeats have no partner by number still has its mean.
+    rates = rate_difference([pairs.get(question, [gap]) for question, gap in means.items()], gaps)
+    ends = Ends(*rates.interval(alpha=measure.alpha))
+
+    def p(limit: float) -> float:
+        """Return the p of the interval's test; beyond the limit that of the exact one if larger."""
+        by_score, margin = rates.p(limit + NOISE), limit + NOISE
+        if ends.low is not None and ends.low > margin:
+            return max(by_score, min(1.0, 2 * rates.exact_p(margin)))
+        return by_score
+
+    effect = Effect(value=mean_of(gaps), n=len(gaps), interval=lambda _alpha: ends, test=p)
+    return effect.put(made, measure)
+
+
+def relative_drop(
+    absolute: Estimate, scores: Sequence[Score], others: Sequence[Score], measure: Measure
+) -> Estimate:
+    """Estimate how much of what the baseline has is lost: 10 % where 0.90 becomes 0.81.
+
+    Of what is better low, how much is added.
+
+    Args:
+        absolute: the drop in the metric's units, of the same scores.
+        scores: of the run.
+        others: the baseline's, of the same questions.
+        measure: its limit is the share that may be lost.
+
+    Returns:
+        Without a value where the baseline's mean is 0 or has an interval that reaches 0: of what
+        may be nothing no share is known. Without an interval where all numbers differ by the same
+        share and it is not known how far others could be.
+    """
+    sides = paired_questions(scores, others)
+    means, alpha, sign = list(sides.values()), measure.alpha, measure.sign
+    made = replace(absolute, value=None, low=None, high=None, p=None, relative=True, share=True)
+    made = replace(made, error=None, skewed_low=None)
+    if len(means) < 2:  # noqa: PLR2004  spread needs two
+        return replace(made, reason=absolute.reason or "no spread is known; needs 2 questions")
+    ratio: MeanRatio | RateRatio = mean_ratio(means)
+    now, then = ratio.first, ratio.second
+    figures = wording.Figures.fitting([now, then], share=measure.share)
+    seen = f"{figures.value(now)} after {figures.value(then)}"
+    if measure.share and then:
+        pairs = answer_pairs(scores, others)
+        # A question whose repeats have no partner by number still has its mean.
+        ratio = rate_ratio([pairs.get(question, [pair]) for question, pair in sides.items()], means)
+    ends = ratio.interval(alpha=alpha) if then else None
+    if ends is None:
+        reaches = "interval reaches" if then else "mean is"
+        reason = f"{seen}: the baseline's {reaches} 0, of which no share is known"
+        return replace(made, reason=f"{reason}; limit the drop in the metric's units")
+    made = replace(
+        made,
+        value=sign * (1 - now / then),
+        tested="; ".join(filter(None, (seen, absolute.tested))),
+    )
+    if not measure.share and paired_mean([a - now / then * b for a, b in means]).even:
+        lost = most_lost([b for _, b in means], measure)
+        drop = paired_mean(
+            [sign * (then - now)] * len(means), alpha=alpha, widest=measure.reach, lost=lost
+        )
+        if drop.low is None or drop.high is None:
+            return replace(made, p=_p_of_even(drop), reason=_NO_SPREAD)
+        p = drop.p((measure.limit + NOISE) * then)
+        return replace(made, low=drop.low / then, high=drop.high / then, p=p)
+    limit = 1 - sign * (measure.limit + NOISE)
+    low, high = sorted(sign * (1 - end) for end in ends)
+    made = replace(made, low=low, high=high, p=ratio.p(limit))
+    if measure.share:
+        return made
+    if measure.better == "higher":
+        # Answers not seen may have lost all there is, as where the units are the metric's.
+        worst = paired_mean([1 - now / then] * len(means), alpha=alpha, widest=1.0)
+        made = replace(made, high=max(high, worst.high or high))
+    beyond = skewed_low([sign * (limit * b - a) for a, b in means], alpha=alpha)
+    return replace(made, skewed_low=None if beyond is None else measure.limit + beyond / then)
+
+
+def trend_estimate(scores: Sequence[Score], measure: Measure) -> Estimate:
+    """Estimate by how much a metric gets worse per level: the slope within claims.
+
+    What a claim has at a level (repeats, temperatures) is averaged first; then each claim's levels
+    are compared with each other (:func:`pytest_xling.stats.trend.slopes`). Claims with fewer than
+    two levels are left out and counted. Of shares a claim that rises as steeply as can be and one
+    that falls so are thought added, so that the interval never has no width.
+
+    Returns:
+        The slope is above 0 where later levels are worse. ``n`` are the claims with a slope.
+
+    Raises:
+        EvaluationError: scores of different signatures, metrics or languages are mixed; one answer
+            is there twice; a value is not finite.
+    """
+    check_scores(scores, metric=measure.metric, language=measure.language)
+    claims = _by_level(scores)
+    worse = [-measure.sign * rise for rise in _slopes(claims).values()]
+    unscored = len({cluster_of(score) for score in scores}) - len(worse)
+    empty = replace(measure.none(unscored=unscored), trend=True)
+    if not worse:
+        scored = any(score.value is not None for score in scores)
+        reason = "no claim has values at two levels" if scored else why_none(scores)
+        return replace(empty, reason=reason)
+    most = steepest({level for at in claims.values() for level in at})
+    reach = 1.0 if measure.share else measure.reach
+    # What stands for a claim may be beyond what its slope can be.
+    furthest = None if reach is None else max(reach * most, *map(abs, worse))
+    lost = None if measure.share else furthest
+    slope = paired_mean(worse, alpha=measure.alpha, rates=measure.share, widest=furthest, lost=lost)
+    made = replace(
+        empty,
+        value=slope.mean,
+        n=slope.n,
+        signature=next(score.signature for score in scores if score.value is not None),
+        tested=_by_counts(scores) if measure.share else _by_means(claims),
+    )
+    if not measure.share:
+        return _of_numbers(made, measure, slope, worse, even=_EVEN_SLOPES)
+    low, high = (
+        end if end is None else max(-most, min(most, end)) for end in (slope.low, slope.high)
+    )
+    return replace(made, low=low, high=high, p=slope.p(measure.limit + NOISE))
+
+
+def _of_numbers(
+    made: Estimate, measure: Measure, at: PairedMean, worse: Sequence[float], *, even: str
+) -> Estimate:
+    """Return the estimate of a mean difference of numbers.
+
+    Args:
+        made: without an interval.
+        measure: of the metric.
+        at: the mean of *worse* with its interval.
+        worse: the differences, one per question or claim.
+        even: why there is no interval where all are equal.
+    """
+    if at.even and at.low is None:
+        return replace(made, p=_p_of_even(at), reason=even)
+    return replace(
+        made,
+        low=at.low,
+        high=at.high,
+        p=at.p(measure.limit + NOISE),
+        error=at.error if at.even else None,
+        skewed_low=skewed_low(worse, alpha=measure.alpha),
+    )
+
+
+def _p_of_even(at: PairedMean) -> float | None:
+    """Return the p of equal differences: what does not differ at all is no sign of one."""
+    return 1.0 if abs(at.mean) <= NOISE else None
+
+
+def most_lost(others: Sequence[float], measure: Measure) -> float | None:
+    """Return how much worse answers not seen are thought to be: as if they lost all there is.
+
+    Of numbers that are better high that is what the other side has on average, a similarity or
+    share of .9 say; of others as far as two numbers can be apart.
+
+    Args:
+        others: of the pivot, or the baseline.
+        measure: of the metric.
+    """
+    if measure.better == "lower":
+        return measure.reach
+    most = abs(mean_of(others))
+    return most if measure.reach is None else min(most, measure.reach)
+
+
+def skewed_low(differences: Sequence[float], *, alpha: float) -> float | None:
+    """Return the lower end of a mean however skewed they are; None without a spread."""
+    around = mean_interval(differences, range(len(differences)), alpha=alpha)
+    return around.low if around else None
+
+
+def claim_slopes(scores: Sequence[Score]) -> dict[Cluster, float]:
+    """Return by how much each claim with values at two levels or more rises per level.
+
+    As :func:`pytest_xling.stats.trend.slopes`: their mean is the slope common to all.
+    """
+    return _slopes(_by_level(scores))
+
+
+def _slopes(claims: Mapping[Cluster, Mapping[int, float]]) -> dict[Cluster, float]:
+    steep = {claim: at for claim, at in sorted(claims.items()) if len(at) > 1}
+    return dict(zip(steep, slopes(list(steep.values())), strict=True))
+
+
+def _by_level(scores: Sequence[Score]) -> dict[Cluster, dict[int, float]]:
+    """Return for each claim the mean at each level that has a value."""
+    values: defaultdict[Cluster, defaultdict[int, list[float]]]
+    values = defaultdict(lambda: defaultdict(list))
+    for score in scores:
+        if score.value is not None and score.level is not None:
+            values[cluster_of(score)][score.level].append(finite(score))
+    return {
+        claim: {level: mean_of(level_values) for level, level_values in sorted(at.items())}
+        for claim, at in values.items()
+    }
+
+
+def _by_counts(scores: Sequence[Score]) -> str:
+    """Word the rates by level and what Cochran and Armitage make of the counts.
+
+    The test takes answers about one claim to be independent.
+    """
+    raised: defaultdict[int, list[float]] = defaultdict(list)
+    for score in scores:
+        if score.value is not None and score.level is not None:
+            raised[score.level].append(score.value)
+    counts = [(int(sum(flags)), len(flags)) for _, flags in sorted(raised.items())]
+    rates = f"by level {' '.join(wording.percent(r / n) for r, n in counts)}"
+    test = cochran_armitage(counts)
+    if test.z is None or test.p is None:
+        return rates
+    return f"{rates}, Cochran-Armitage z = {test.z:.2f}, p {wording.p_value(test.p)}"
+
+
+def _by_means(claims: Mapping[Cluster, Mapping[int, float]]) -> str:
+    means: defaultdict[int, list[float]] = defaultdict(list)
+    for at in claims.values():
+        for level, mean in at.items():
+            means[level].append(mean)
+    return f"by level {' '.join(f'{mean_of(values):.3g}' for _, values in sorted(means.items()))}"
+
+
+def _one_signature(scores: Sequence[Score], others: Sequence[Score]) -> str:
+    """Return the one signature of all values.
+
+    Raises:
+        EvaluationError: there are several.
+    """
+    found = {s.signature for s in (*scores, *others) if s.value is not None}
+    if len(found) > 1:
+        listed = "; ".join(repr(signature) for signature in sorted(found))
+        msg = (
+            f"scores of {scores[0].metric!r} were made in different ways and cannot be compared:"
+            f" {listed}. Score all answers again with one version"
+        )
+        raise EvaluationError(msg)
+    return found.pop()
+
+
+def _why_none(scores: Sequence[Score], others: Sequence[Score], than: str) -> str:
+    if not others:
+        return f"no answers in {than} to compare with"
+    for side, where in ((scores, ""), (others, f"{than}: ")):
+        if all(score.value is None for score in side):
+            return f"{where}{why_none(side)}"
+    if {score.sample_id for score in scores}.isdisjoint(score.sample_id for score in others):
+        return f"no id here is also one of {than}; versions of a question share their id"
+    return f"no question has a value both here and in {than} at one temperature"

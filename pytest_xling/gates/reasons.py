@@ -1,0 +1,325 @@
+"""What gates say: what was seen and how surely, what is allowed, and what would decide."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from pytest_xling.gates.pairing import NOISE
+from pytest_xling.gates.spec import kind_of, limits_of
+from pytest_xling.gates.wording import Figures, interval, p_value, percent, untold
+from pytest_xling.stats.distributions import two_sided_t, two_sided_z
+from pytest_xling.stats.paired_means import POWER, detectable
+from pytest_xling.stats.rate_intervals import size_behind, size_to_exclude, size_to_pass
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_xling.gates.spec import GateKind
+    from pytest_xling.records import Estimate, Outcome, Threshold, Verdict
+
+UNDECIDABLE = 100
+"""Needing this many times the answers there are is as good as never, ..."""
+_FEW = 100
+"""... but few answers may need as many times these."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Words:
+    """How a kind of estimate is worded."""
+
+    of: str
+    """What an estimate has too few of."""
+    more: str
+    """What more of would decide."""
+    alone: str
+    """What those without a value are."""
+    lacks: str
+    """Why there is no interval, where nothing else says so."""
+    limits: tuple[str, str]
+    """The lower and the upper one."""
+    whose: str = ""
+    """Before the interval."""
+
+
+_RATE = _Words(
+    of="answers",
+    more="answers",
+    alone="unscored",
+    lacks="the rate has no interval",
+    limits=("", "budget {}"),
+)
+_LEVEL = replace(
+    _RATE, lacks="no spread is known; needs 2 questions", limits=("floor {}", "ceiling {}")
+)
+_GAP = replace(
+    _LEVEL,
+    of="questions in both languages",
+    more="questions",
+    alone="without a partner",
+    limits=("", "may be {} worse"),
+    whose="gap's ",
+)
+_WORDS: Mapping[str, _Words] = {
+    "rate": _RATE,
+    "cases": replace(_RATE, of="cases"),
+    "level": _LEVEL,
+    "gap": _GAP,
+    "drop": replace(_GAP, of="questions in both runs", whose="drop's "),
+    "trend": _Words(
+        of="claims at two levels or more",
+        more="claims",
+        alone="without a slope",
+        lacks="no spread is known; needs 2 claims",
+        limits=("", "may be {} worse per level"),
+    ),
+}
+
+
+def why(estimate: Estimate, threshold: Threshold, kind: GateKind, outcome: Outcome) -> str:
+    """Say why a gate decides what it does: what was seen, how surely, what is allowed.
+
+    Args:
+        estimate: of this kind.
+        threshold: with its limits.
+        kind: what is judged.
+        outcome: what was decided.
+    """
+    name = kind if kind != "limit" else "level" if threshold.max_rate is None else "rate"
+    words, limits = _WORDS[name], limits_of(threshold, kind)
+    few = too_few(estimate, threshold, of=words.of)
+    low, high, rates = estimate.low, estimate.high, name in {"rate", "cases"}
+    if estimate.value is None:
+        return few or ""
+    figures = Figures.of(estimate, limit=None if name == "level" else limits[1])
+    figures = Figures(share=True, digits=1) if rates else figures
+    seen = _seen(estimate, threshold, name, figures)
+    if low is None or high is None:
+        lacks = few or estimate.reason or words.lacks
+        return lacks if rates else f"{seen}; {lacks}"
+    within = interval(*figures.ends(low, high), threshold.alpha)
+    tested = f" {estimate.tested};" if estimate.tested else ""
+    ends = zip(words.limits, limits, strict=True)
+    allowed = ", ".join(text.format(figures.limit(end)) for text, end in ends if math.isfinite(end))
+    text = f"{seen} ({words.whose}{within});{tested} {allowed}"
+    behind = ""
+    if outcome == "fail":
+        behind = _beyond(estimate, name, limits)
+    elif outcome == "inconclusive" and name in {"gap", "drop"} and low > limits[1] + NOISE:
+        exact = p_value((estimate.p or 0.0) / 2)
+        behind = f"; not beyond it by the exact test, one-sided p {exact}"
+    elif outcome == "inconclusive" and few is None:
+        behind = f"; {_would_decide(estimate, threshold, name, limits)}"
+    elif outcome == "inconclusive":
+        passing = rates and limits[1] and _passing(estimate, threshold, limits[1], of=words.of)
+        behind = f"; {few}; {passing}" if passing else f"; {few}"
+    return text + behind
+
+
+def _beyond(estimate: Estimate, name: str, limits: tuple[float, float]) -> str:
+    """Word that an estimate is beyond a limit."""
+    if name in {"rate", "cases"}:
+        rule = limits[1] == 0 and estimate.flagged
+        return ": none is tolerated" if rule else " exceeded"
+    if name != "level":
+        return ": exceeded"
+    below = estimate.high is not None and estimate.high < limits[0]
+    return ": below the floor" if below else ": above the ceiling"
+
+
+def _seen(estimate: Estimate, threshold: Threshold, name: str, figures: Figures) -> str:
+    """Word an estimate without its interval: ``0.150 worse than en on 50 questions``."""
+    words, n, value = _WORDS[name], estimate.n, estimate.value or 0.0
+    lone = f", {estimate.unscored} {words.alone}" if estimate.unscored else ""
+    lone += by_labels(estimate)
+    if name in {"rate", "cases"}:
+        unknown = f", {estimate.unknown} unknown" if estimate.unknown else ""
+        most = f"more than {threshold.max_flagged} of {threshold.repeats}"
+        what = "answers flagged" if name == "rate" else f"cases with {most} flagged{unknown}"
+        return f"{estimate.flagged} of {n} {what}{lone}: {percent(value)}"
+    many = f"{n} {words.more if n != 1 else words.more.removesuffix('s')}{lone}"
+    if name == "level":
+        return f"mean {figures.value(value)} of {many}"
+    than = " per level" if name == "trend" else f" than {estimate.baseline or estimate.pivot}"
+    return f"{figures.change(value, noise=NOISE)}{than} on {many}"
+
+
+def _would_decide(
+    estimate: Estimate, threshold: Threshold, name: str, limits: tuple[float, float]
+) -> str:
+    """Say how many answers, labels, or what else there are more of, would decide."""
+    ends, alpha, n = [x for x in limits if math.isfinite(x)], threshold.alpha, estimate.n
+    if estimate.labelled:
+        return labels_needed(estimate, *ends)
+    if name in {"rate", "cases"}:
+        return _more_flags(estimate, threshold, limits[1], of=_WORDS[name].of)
+    text = needed(needed_to_decide(estimate, ends, alpha=alpha), n, of=_WORDS[name].more)
+    if name not in {"gap", "drop"} or estimate.error is not None:
+        return text
+    least = detectable(_half(estimate) / two_sided_t(alpha, n - 1), n, alpha=alpha)
+    from_on = Figures.of(estimate, limit=limits[1]).value(limits[1] + least)
+    return f"{text}; detects {name}s from {from_on} on with {100 * POWER:g}% power"
+
+
+def _more_flags(estimate: Estimate, threshold: Threshold, budget: float, *, of: str) -> str:
+    """Say how many answers, or cases, would decide on a rate."""
+    n, worth = estimate.n, _worth(estimate, threshold.alpha)
+    if estimate.unknown:
+        return f"needs a value of all {threshold.repeats} repeats of a case"
+    if not worth:
+        return ""
+    alike = f", worth {round(worth)} since {of} to one question are alike"
+    alike = "" if round(worth) >= n else alike
+    passing = _passing(estimate, threshold, budget, of=of)
+    if not estimate.value and passing:
+        return f"{passing}; has {n}{alike}"
+    size = size_to_exclude(estimate.value or 0.0, budget, alpha=threshold.alpha) * n / worth
+    return f"{needed(size, n, of=of)}{alike}"
+
+
+def needed_to_decide(estimate: Estimate, limits: Sequence[float], *, alpha: float) -> float:
+    """Return from how many answers like these on the interval would hold no limit any more.
+
+    What the standard error makes of the width narrows with the root of the answers, what the bounds
+    add to it with their number.
+
+    Args:
+        estimate: with an interval, of anything but a rate.
+        limits: all there are.
+        alpha: of the interval.
+    """
+    mean, low, high, n = estimate.value, estimate.low, estimate.high, estimate.n
+    if mean is None or low is None or high is None:
+        return math.inf
+    compares = kind_of(estimate) != "limit"
+    within = limits if compares else [end for end in limits if low <= end <= high]
+    limit = min(within or limits, key=lambda end: abs(mean - end))
+    distance = abs(mean - limit)
+    if not distance:
+        return math.inf
+    if estimate.error is None:
+        # One side of a mean may end at the metric's bounds.
+        half = _half(estimate) if compares else max(high - mean, mean - low)
+        ratio = half / distance
+        size = n * ratio * ratio
+        if estimate.pivot or estimate.baseline:
+            # The upper end also has room for what is not seen, which shrinks with their number.
+            size = max(size, n * (high - mean - half) / distance) if mean < limit else size
+        return size
+    half = mean - low if limit < mean else high - mean
+    spread = min(two_sided_z(alpha) * estimate.error, half)
+    # In proportion to 1 - (alpha/2)^(1/n), which of many answers is log(2/alpha)/n.
+    most = math.log(2 / alpha)
+    added = (half - spread) * most / -math.expm1(-most / n)
+    # spread √n x + added x² = distance, for x = 1/√N
+    root = spread * math.sqrt(n)
+    ratio = (root + math.sqrt(root**2 + 4 * added * distance)) / (2 * distance)
+    return ratio * ratio
+
+
+def _half(estimate: Estimate) -> float:
+    """Return half of the width that the spread makes of an interval of differences."""
+    value, low, high = estimate.value or 0.0, estimate.low or 0.0, estimate.high or 0.0
+    skewed = estimate.skewed_low is not None and not estimate.trend
+    return value - low if skewed else (high - low) / 2
+
+
+def _passing(estimate: Estimate, threshold: Threshold, budget: float, *, of: str) -> str:
+    """Say how many answers it takes to pass; empty where min_n do, or any number are too few."""
+    n, worth = estimate.n, _worth(estimate, threshold.alpha)
+    if not worth:
+        return ""
+    flagged = (estimate.value or 0.0) * worth
+    size = size_to_pass(flagged, budget, alpha=threshold.alpha) * n / worth
+    if size <= threshold.min_n or size > UNDECIDABLE * n:
+        return ""
+    # What the answers are worth is read from their interval, but for rounding.
+    answers = math.ceil(size - 1e-6)
+    bad, none = ("bad", "bad one") if estimate.per_case else ("flagged", "flag")
+    some = (
+        f"with no more than {estimate.flagged} {bad}" if estimate.flagged else f"without a {none}"
+    )
+    return f"passing takes {answers} {of} {some}"
+
+
+def _worth(estimate: Estimate, alpha: float) -> float:
+    """Return how many independent answers the interval takes the answers to be; 0 where none.
+
+    That is not known where cases are unknown, which make it wider.
+    """
+    rate, low, high = estimate.value, estimate.low, estimate.high
+    if rate is None or low is None or high is None or estimate.unknown:
+        return 0.0
+    return min(float(estimate.n), size_behind(rate, low, high, alpha=alpha))
+
+
+def by_labels(estimate: Estimate) -> str:
+    """Word how many of people's labels correct an estimate; empty where none do."""
+    if not estimate.labelled:
+        return ""
+    text = f", corrected by {estimate.labelled} labels of people"
+    return f"{text} ({untold(estimate.cannot_tell)})" if estimate.cannot_tell else text
+
+
+def labels_needed(estimate: Estimate, *limits: float) -> str:
+    """Say how many labels would decide whether an estimate that they correct is beyond a limit."""
+    value, low, high, has = estimate.value, estimate.low, estimate.high, estimate.labelled
+    if value is None or low is None or high is None:
+        return ""
+    half, distance = (high - low) / 2, min(abs(value - limit) for limit in limits)
+    size = has * (half / distance) ** 2 if distance > half / UNDECIDABLE else math.inf
+    compares = estimate.pivot or estimate.baseline or estimate.trend
+    if not compares and estimate.n < size <= UNDECIDABLE * max(has, _FEW):
+        return f"{needed(size, has, of='labels')}, of more answers than the {estimate.n} there are"
+    draw = f"--metric {estimate.metric}" if compares else "--decide"
+    return f"{needed(size, has, of='labels')} (xling review {draw})"
+
+
+def too_few(estimate: Estimate, threshold: Threshold, *, of: str = "answers") -> str | None:
+    """Say that there are fewer than ``min_n``; None where there are enough."""
+    if estimate.n == 0 or estimate.value is None:
+        return estimate.reason or "no answer was scored"
+    if estimate.n < threshold.min_n:
+        return f"too few {of}: needs {threshold.min_n}, has {estimate.n}"
+    return None
+
+
+def needed(size: float, has: int, *, of: str = "answers") -> str:
+    """Say how many answers, or what else there are more of, would decide, or that none would."""
+    if size > UNDECIDABLE * max(has, _FEW):
+        return "cannot be decided so near the limit"
+    # At least one more than there are: rounding must not promise what has just been shown wrong.
+    return f"needs about {max(math.ceil(size), has + 1)} {of} at this value; has {has}"
+
+
+def limit_of(verdict: Verdict) -> str:
+    """Word what a gate demands: ``max 5.0%``, ``min 0.9``, ``0.2 to 0.9``, ``max 2.0 pp worse``.
+
+    Of cases it is ``max 5.0% over 1 of 5``: with more than 1 of 5 repeats flagged.
+    """
+    limits, estimate = verdict.threshold, verdict.estimate
+    kind, word = kind_of(estimate), Figures.of(estimate).limit
+    floor, most = limits_of(limits, kind)
+    if math.isinf(most):
+        return f"min {word(floor)}"
+    if math.isfinite(floor):
+        return f"{word(floor)} to {word(most)}"
+    over = f" over {limits.max_flagged} of {limits.repeats}"
+    behind = {"limit": "", "cases": over, "trend": " worse per level"}.get(kind, " worse")
+    return f"max {word(most)}{behind}"
+
+
+def demand_of(verdicts: Sequence[Verdict], *, joined: str = ", ") -> str:
+    """Word what gates of one kind demand: ``max 10.0%``, ``max 10.0%, all 5.0%``.
+
+    Args:
+        verdicts: of single languages, and of all together.
+        joined: stands between the two.
+    """
+    single = dict.fromkeys(limit_of(v) for v in verdicts if not v.threshold.weights)
+    together = dict.fromkeys(limit_of(v) for v in verdicts if v.threshold.weights)
+    if not single:
+        return joined.join(together)
+    said = next(iter(single)) if len(single) == 1 else "limits vary"
+    return joined.join([said, *(f"all {limit.removeprefix('max ')}" for limit in together)])

@@ -1,0 +1,33 @@
+"""One gate judged alone, as a run's gates are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pytest_xling.gates.decide import judge_gates
+from pytest_xling.gates.spec import GateSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_xling.gates.spec import GateKind
+    from pytest_xling.records import Score, Threshold, Verdict
+
+
+def judge_gate(
+    scores: Sequence[Score],
+    limits: Threshold,
+    *,
+    kind: GateKind = "limit",
+    pivot: tuple[str, Sequence[Score]] | None = None,
+    labels: Mapping[str, Any] | None = None,
+    **more: Any,
+) -> Verdict:
+    """Judge a gate of one language; *pivot* is the other's code and scores, labels by language."""
+    by_language = {limits.language: scores, **dict([pivot] if pivot else [])}
+    gate = GateSpec(threshold=limits, kind=kind, pivot=pivot[0] if pivot else None)
+    known = labels or {}
+    (verdict,) = judge_gates(
+        [gate], by_language.__getitem__, labels=lambda language: known.get(language, {}), **more
+    )
+    return verdict
