@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_xling.gates.translation import beside_noise
+from pytest_xling.gates.evidence import beside_noise
 from pytest_xling.records import Estimate, Threshold, Verdict
 from pytest_xling.store.measurements import Mean, TranslationNoise
 

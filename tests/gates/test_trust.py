@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from pytest_xling.gates.trust import distrusted, doubt
+from pytest_xling.gates.evidence import distrusted, doubt
 from pytest_xling.records import Estimate, Threshold, Verdict
 from pytest_xling.stats.label_quality import Labelling, LabelQuality, Measure
 from pytest_xling.stats.labelling import labelling

@@ -14,9 +14,9 @@ import numpy as np
 
 from pytest_xling.gates.estimate import check_scores
 from pytest_xling.gates.pairing import answer_pairs, at_level, cluster_of, paired_questions
-from pytest_xling.gates.resampled_intervals import Column, bad_ends, totals
 from pytest_xling.gates.spec import gate_id
 from pytest_xling.registry import load
+from pytest_xling.stats.resampled_intervals import Column, bad_ends, totals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from numpy.random import Generator
     from numpy.typing import NDArray
 
-    from pytest_xling.gates.resampled_intervals import Rule
     from pytest_xling.gates.spec import GateSpec
     from pytest_xling.records import Score
+    from pytest_xling.stats.resampled_intervals import Rule
 
 LimitKey: TypeAlias = Literal["max_rate", "floor", "ceiling", "max_gap"]
 

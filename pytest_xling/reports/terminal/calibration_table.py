@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, TypeAlias
 
-from pytest_xling.gates.trust import LEAST_LABELLED, LEAST_PER_LABEL, LEAST_QUESTIONS
+from pytest_xling.gates.evidence import LEAST_LABELLED, LEAST_PER_LABEL, LEAST_QUESTIONS
 from pytest_xling.gates.wording import percent
 from pytest_xling.reports.judges import measured_day, name_of_labels
 from pytest_xling.reports.sheet import Sheet

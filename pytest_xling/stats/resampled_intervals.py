@@ -1,8 +1,8 @@
 """The interval ends that gates are judged by, of many resamples and many gates at once.
 
-What :mod:`~pytest_xling.gates.estimate` and :mod:`~pytest_xling.gates.differences` compute of rates
-and differences is a function of eight sums over questions. A resample weights the questions, so
-that the sums of thousands are one product. The interval of a mean takes the weights themselves.
+The intervals of rates and of differences are functions of eight sums over questions. A resample
+weights the questions, so that the sums of thousands are one product. The interval of a mean takes
+the weights themselves.
 
 A gate passes where its interval's bad end is within the limit: that end is the tightest limit the
 answers would have passed.
@@ -10,7 +10,7 @@ answers would have passed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
@@ -48,40 +48,37 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Drawn:
-    """What the sums are of."""
+class Totals:
+    """Weighted sums over questions that have a value; the last axis of all but weights is gates."""
 
     weights: NDArray[np.float64]
-    """Resamples x questions."""
+    """How often each question is there: resamples x questions."""
     counts: NDArray[np.float64]
-    """Questions x gates, as the sums of values."""
+    """Answers with a value, of gaps 1 where a question has one: questions x gates."""
+    values: NDArray[np.float64]
+    """Sums of their values: questions x gates."""
+    beside: NDArray[np.float64]
+    """Of gaps what the pivot has: questions x gates."""
+    centre: NDArray[np.float64]
+    """What is taken off each value, so that squares do not cancel: one per gate."""
     sums: NDArray[np.float64]
+    """Sums x resamples x gates: of questions, answers, values, squared answers, products of values
+    and answers, squared values, and of gaps of the mean square of a question's single pairs and of
+    the square of its gap. Values are less the centre for each answer."""
     bad: NDArray[np.float64]
     """How many of a resample's questions are bad ones instead: resamples x gates."""
-    beside: NDArray[np.float64]
-    """Of gaps the pivot's values: questions x gates."""
     value: NDArray[np.float64]
     """Of their answers, by gate."""
 
+    @property
+    def questions(self) -> NDArray[np.float64]:
+        """How many there are: resamples x gates."""
+        return np.asarray(self.sums[0])
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Totals:
-    """Weighted sums over questions that have a value: of each resample (row) and gate (column)."""
-
-    questions: NDArray[np.float64]
-    answers: NDArray[np.float64]
-    values: NDArray[np.float64]
-    """Of their sums, here and below less ``centre`` for each answer."""
-    squared_answers: NDArray[np.float64]
-    products: NDArray[np.float64]
-    squared_values: NDArray[np.float64]
-    singles: NDArray[np.float64]
-    """Of the mean square of a question's single pairs."""
-    grouped: NDArray[np.float64]
-    """Of the square of its gap."""
-    centre: NDArray[np.float64]
-    """One per gate: what was taken off, so that squares do not cancel."""
-    drawn: Drawn
+    @property
+    def answers(self) -> NDArray[np.float64]:
+        """How many there are: resamples x gates."""
+        return np.asarray(self.sums[1])
 
     def with_bad(self, bad: NDArray[np.float64], value: NDArray[np.float64]) -> Totals:
         """Return the sums where so many questions of each resample are bad ones instead.
@@ -95,24 +92,22 @@ class Totals:
         size = self.answers / questions
         away = size * (value - self.centre)
         remaining = 1 - added / questions
-        return Totals(
-            questions=self.questions,
-            answers=self.answers,
-            values=self.values * remaining + added * away,
-            squared_answers=self.squared_answers * remaining + added * size**2,
-            products=self.products * remaining + added * away * size,
-            squared_values=self.squared_values * remaining + added * away**2,
-            singles=self.singles * remaining + added * value**2,
-            grouped=self.grouped * remaining + added * value**2,
-            centre=self.centre,
-            drawn=replace(self.drawn, bad=added, value=value),
-        )
+        more = (away, size**2, away * size, away**2, value**2, value**2)
+        sums = [
+            of * remaining + added * of_bad for of, of_bad in zip(self.sums[2:], more, strict=True)
+        ]
+        return replace(self, sums=np.stack([*self.sums[:2], *sums]), bad=added, value=value)
+
+    def of_gates(self, chosen: NDArray[np.intp]) -> Totals:
+        """Return those of some gates."""
+        arrays = (field.name for field in fields(self) if field.name != "weights")
+        return replace(self, **{name: getattr(self, name)[..., chosen] for name in arrays})
 
 
 def totals(
     weights: NDArray[np.float64],
     counts: NDArray[np.float64],
-    sums: NDArray[np.float64],
+    values: NDArray[np.float64],
     *,
     singles: NDArray[np.float64],
     grouped: NDArray[np.float64],
@@ -121,30 +116,23 @@ def totals(
     """Return the sums that intervals are made of.
 
     Args:
-        weights: how often each question is there: resamples x questions.
-        counts: answers with a value, of gaps 1 where a question has one: questions x gates.
-        sums: of their values: questions x gates.
+        weights: as :attr:`Totals.weights`, and so the others.
+        counts: as there.
+        values: as there.
         singles: of gaps the mean square of the question's single pairs: questions x gates.
         grouped: likewise the square of the gap.
-        beside: likewise what the pivot has.
+        beside: as there.
     """
-    many = counts.sum(axis=0)
-    centre = np.divide(sums.sum(axis=0), many, out=np.zeros(len(many)), where=many > 0)
-    away = sums - centre * counts
-    there = counts > 0
+    many, there = counts.sum(axis=0), counts > 0
+    centre = np.divide(values.sum(axis=0), many, out=np.zeros(len(many)), where=many > 0)
+    away = values - centre * counts
     features = np.stack(
         [
-            there.astype(np.float64),
-            counts,
-            away,
-            counts**2,
-            away * counts,
-            away**2,
-            singles,
-            grouped,
+            *(there.astype(np.float64), counts, away, counts**2, away * counts, away**2),
+            *(singles, grouped),
         ]
     )
-    made = np.zeros((8, len(weights), counts.shape[1]))
+    sums = np.zeros((8, len(weights), counts.shape[1]))
     # Where languages have questions of their own, most of the table is empty.
     patterns: dict[bytes, list[int]] = {}
     for place in range(counts.shape[1]):
@@ -155,25 +143,16 @@ def totals(
             continue
         block = features[:, rows][:, :, places].transpose(1, 0, 2).reshape(len(rows), -1)
         products = (weights[:, rows] @ block).reshape(len(weights), 8, -1)
-        made[:, :, places] = products.transpose(1, 0, 2)
+        sums[:, :, places] = products.transpose(1, 0, 2)
     return Totals(
-        questions=made[0],
-        answers=made[1],
-        values=made[2],
-        squared_answers=made[3],
-        products=made[4],
-        squared_values=made[5],
-        singles=made[6],
-        grouped=made[7],
+        weights=weights,
+        counts=counts,
+        values=values,
+        beside=beside,
         centre=centre,
-        drawn=Drawn(
-            weights=weights,
-            counts=counts,
-            sums=sums,
-            bad=np.zeros((len(weights), counts.shape[1])),
-            beside=beside,
-            value=np.zeros(counts.shape[1]),
-        ),
+        sums=sums,
+        bad=np.zeros((len(weights), counts.shape[1])),
+        value=np.zeros(counts.shape[1]),
     )
 
 
@@ -193,32 +172,10 @@ def bad_ends(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
     ):
         chosen = np.flatnonzero(rules == rule)
         if len(chosen):
-            ends[:, chosen] = made(_only(sums, chosen), [columns[at] for at in chosen])
+            ends[:, chosen] = made(sums.of_gates(chosen), [columns[at] for at in chosen])
     few = sums.answers < np.array([column.min_n for column in columns]) - _EXACT
     ends[few | (sums.answers <= 0)] = np.inf
     return ends
-
-
-def _only(sums: Totals, chosen: NDArray[np.intp]) -> Totals:
-    return Totals(
-        questions=sums.questions[:, chosen],
-        answers=sums.answers[:, chosen],
-        values=sums.values[:, chosen],
-        squared_answers=sums.squared_answers[:, chosen],
-        products=sums.products[:, chosen],
-        squared_values=sums.squared_values[:, chosen],
-        singles=sums.singles[:, chosen],
-        grouped=sums.grouped[:, chosen],
-        centre=sums.centre[chosen],
-        drawn=Drawn(
-            weights=sums.drawn.weights,
-            counts=sums.drawn.counts[:, chosen],
-            sums=sums.drawn.sums[:, chosen],
-            bad=sums.drawn.bad[:, chosen],
-            beside=sums.drawn.beside[:, chosen],
-            value=sums.drawn.value[chosen],
-        ),
-    )
 
 
 def _of_mean(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
@@ -229,20 +186,19 @@ def _of_mean(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
 
 def _of_one_mean(sums: Totals, place: int, column: Column) -> NDArray[np.float64]:
     """Return the bad ends of one gate: one a resample."""
-    drawn = sums.drawn
-    there = drawn.counts[:, place] > 0
+    there = sums.counts[:, place] > 0
     enough = sums.questions[:, place] > 1 + _EXACT
     if not enough.any():
         return np.full(len(enough), np.inf)
-    counts, values = drawn.counts[there, place], drawn.sums[there, place]
+    counts, values = sums.counts[there, place], sums.values[there, place]
     m = np.where(enough, sums.questions[:, place], 2.0)[:, None]
     size = np.where(enough, sums.answers[:, place], 2.0)[:, None] / m
-    mean = sums.centre[place] + sums.values[:, place, None] / (size * m)
-    bad = drawn.bad[:, place, None]
-    weights = np.hstack([drawn.weights[:, there] * (1 - bad / m), bad])
+    mean = sums.centre[place] + sums.sums[2][:, place, None] / (size * m)
+    bad = sums.bad[:, place, None]
+    weights = np.hstack([sums.weights[:, there] * (1 - bad / m), bad])
     # What each question adds to the mean, and what a bad one does.
     own = mean + (values - mean * counts) / size
-    points = np.hstack([own, np.broadcast_to(drawn.value[place], bad.shape)])
+    points = np.hstack([own, np.broadcast_to(sums.value[place], bad.shape)])
     seen = weights > 0
     highest = np.where(seen, points, -np.inf).max(axis=1, keepdims=True)
     span = highest - np.where(seen, points, np.inf).min(axis=1, keepdims=True)
@@ -306,9 +262,10 @@ def _quantiles(
 
 def _by_t(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
     """As :func:`pytest_xling.stats.paired_means.paired_mean`, cut at the worst value."""
+    _, _, values, squared_answers, products, squared_values, *_ = sums.sums
     n = np.where(sums.answers > 0, sums.answers, 1.0)
-    mean = sums.values / n
-    squares = sums.squared_values - 2 * mean * sums.products + mean**2 * sums.squared_answers
+    mean = values / n
+    squares = squared_values - 2 * mean * products + mean**2 * squared_answers
     variance = np.maximum(squares, 0.0) / n**2
     enough = sums.questions > 1 + _EXACT
     m = np.where(enough, sums.questions, 2.0)
@@ -319,13 +276,14 @@ def _by_t(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
 
 def _of_rate(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
     """As :func:`pytest_xling.stats.rate_intervals.exact_interval` of the effective size."""
+    _, _, values, squared_answers, products, squared_values, *_ = sums.sums
     from scipy.special import betaincinv  # noqa: PLC0415  not before limits are tuned
 
     n = np.where(sums.answers > 0, sums.answers, 1.0)
-    rate = np.clip(sums.centre + sums.values / n, 0.0, 1.0)
-    away = sums.values / n
-    linearised = sums.squared_values - 2 * away * sums.products + away**2 * sums.squared_answers
-    alike = np.where(sums.answers > 0, sums.squared_answers / n, 1.0)
+    rate = np.clip(sums.centre + values / n, 0.0, 1.0)
+    away = values / n
+    linearised = squared_values - 2 * away * products + away**2 * squared_answers
+    alike = np.where(sums.answers > 0, squared_answers / n, 1.0)
     effect = (np.maximum(linearised, 0.0) + alike**2) / (n * rate * (1 - rate) + alike)
     effect = np.where(alike <= 1 + _EXACT, 1.0, np.maximum(effect, 1.0))
     size = n / effect
@@ -344,13 +302,14 @@ def _of_rate(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
 
 def _of_differences(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
     """By t, but at least as far as the worst that others could be reaches."""
+    _, _, values, _, _, squared_values, *_ = sums.sums
     n = np.where(sums.answers > 0, sums.answers, 1.0)
-    mean = sums.values / n
-    spread = np.sqrt(np.maximum(sums.squared_values / n - mean**2, 0.0))
+    mean = values / n
+    spread = np.sqrt(np.maximum(squared_values / n - mean**2, 0.0))
     size = sums.centre + mean
     even = spread <= RESOLUTION * np.maximum(1.0, np.abs(size))
     worst = np.broadcast_to([column.worst for column in columns], size.shape)
-    has = np.abs(sums.drawn.weights @ sums.drawn.beside) / np.maximum(sums.questions, 1.0)
+    has = np.abs(sums.weights @ sums.beside) / np.maximum(sums.questions, 1.0)
     loses_all = np.array([column.loses_all for column in columns])
     worst = np.where(loses_all, np.minimum(has, worst), worst)
     logs = np.log([column.alpha / 2 for column in columns])
@@ -365,13 +324,14 @@ def _of_differences(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
 
 def _of_rates_apart(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
     """As :func:`pytest_xling.stats.tango.rate_difference` and its interval."""
+    _, _, values, *_, singles, grouped = sums.sums
     enough = sums.questions > 1 + _EXACT
     m = np.where(enough, sums.questions, 2.0)
-    difference = np.clip(sums.values / m + sums.centre, -1.0, 1.0)
+    difference = np.clip(values / m + sums.centre, -1.0, 1.0)
     square = m * difference**2
-    spread = np.maximum(sums.grouped - square, 0.0)
-    pairs = m * np.maximum((sums.singles - square + 1) / (spread + 1), 1.0)
-    differing = np.minimum(np.maximum(sums.singles / m, np.abs(difference)), 1.0)
+    spread = np.maximum(grouped - square, 0.0)
+    pairs = m * np.maximum((singles - square + 1) / (spread + 1), 1.0)
+    differing = np.minimum(np.maximum(singles / m, np.abs(difference)), 1.0)
     z = np.array([two_sided_z(column.alpha) for column in columns])
     low, high = difference.copy(), np.ones(difference.shape)
     for _ in range(_HALVINGS):
