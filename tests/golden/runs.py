@@ -147,8 +147,11 @@ class Place:
 
     def answers(self) -> dict[str, Any]:
         """Return what ``xling`` says of the store, by `QUESTIONS`, without where files are."""
-        told = {name: json.loads(self.xling(*words)) for name, words in QUESTIONS.items()}
-        return {name: _placeless(answer) for name, answer in told.items()}
+        printed = {name: self.xling(*words) for name, words in QUESTIONS.items()}
+        here = f"{REPOSITORY}/"
+        return {
+            name: _placeless(json.loads(text.replace(here, ""))) for name, text in printed.items()
+        }
 
     def contents(self) -> dict[str, Any]:
         """Return all outputs of the store by step: their keys and what they say, digested."""
