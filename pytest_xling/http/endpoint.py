@@ -14,8 +14,6 @@ from pytest_xling.text.secrets import Secrets
 if TYPE_CHECKING:
     from urllib.parse import SplitResult
 
-NO_KEY = "none"
-"""What a server of one's own gets that wants no key: official clients insist on one."""
 # Query parameters whose values are no secrets, and may well stand in an answer.
 _HARMLESS = frozenset({"api-version", "api_version", "deployment", "model", "version"})
 
@@ -41,6 +39,8 @@ class Endpoint:
     """What may be done instead of setting a key, as the end of a sentence."""
     keyless: bool = False
     """Whether it may do without a key."""
+    api_version: str = ""
+    """Of Azure, which needs one."""
 
     def __post_init__(self) -> None:
         try:

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+import os
+from dataclasses import replace
+from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, ClassVar
+from urllib.parse import urlsplit
 
 from pytest_xling.errors import ConfigError
+from pytest_xling.http.endpoint import Endpoint
 
 if TYPE_CHECKING:
     from pytest_xling.http.client import HostedClient
-    from pytest_xling.http.endpoint import Endpoint
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import PromptStyle, Request, Response
 
+NO_KEY = "none"
+"""What a server of one's own gets that wants no key: official clients insist on one."""
 
-class HostedProvider(ABC):
+
+class HostedProvider:
     """Asks a service, one attempt each; its client is imported by the first request.
 
     Args:
@@ -30,9 +36,20 @@ class HostedProvider(ABC):
     max_connections: ClassVar[int] = 64
     structured: ClassVar[bool] = True
     module: ClassVar[str]
-    """Of the official client; the extra that installs it is called as the provider is."""
+    """Of the official client."""
+    package: ClassVar[str] = ""
+    """That has it; empty: the extra that installs it is called as the provider is."""
+    client: ClassVar[str]
+    """Where the class of what asks through it is: ``package.module:Class``."""
     example: ClassVar[str]
     """The name of a model."""
+    url: ClassVar[str]
+    """The service's own address; a server at any other may do without a key."""
+    url_variable: ClassVar[str]
+    """Where the address of another is, as for the official client."""
+    key_variable: ClassVar[str]
+    key_variables: ClassVar[tuple[str, ...]] = ()
+    """All that may hold the key where there are several; the first that does counts."""
 
     def __init__(self, spec: str, *, timeout_s: float = 120.0, device: str = "auto") -> None:
         del device
@@ -41,18 +58,25 @@ class HostedProvider(ABC):
         self.endpoint = self.find_endpoint()
         self._client: HostedClient | None = None
 
-    @staticmethod
-    @abstractmethod
-    def find_endpoint() -> Endpoint:
+    @classmethod
+    def find_endpoint(cls) -> Endpoint:
         """Return the service and the key to it, from the variables that its client reads.
 
         Raises:
             ConfigError: the address cannot be read.
         """
-
-    @abstractmethod
-    def connect(self) -> HostedClient:
-        """Import the official client and return what asks through it."""
+        variable = next(filter(os.environ.get, cls.key_variables), cls.key_variable)
+        endpoint = Endpoint(
+            base_url=os.environ.get(cls.url_variable, "").strip() or cls.url,
+            key=os.environ.get(variable, ""),
+            key_variable=variable,
+            url_variable=cls.url_variable,
+            example=cls.url,
+            instead=f", or {cls.url_variable} to use another server (a local one needs no key)",
+        )
+        if endpoint.key or endpoint.host == urlsplit(cls.url).hostname:
+            return endpoint
+        return replace(endpoint, key=NO_KEY)
 
     def check(self) -> None:
         """Raise ConfigError for what would make every request fail; asks nothing of a server."""
@@ -62,7 +86,7 @@ class HostedProvider(ABC):
         if not _is_installed(self.module):
             msg = (
                 f"--model={self.name}:{self.model} needs a package that is not installed: "
-                f"pip install 'pytest-xling[{self.name}]'"
+                f"pip install '{self.package or f'pytest-xling[{self.name}]'}'"
             )
             raise ConfigError(msg)
         self.endpoint.check()
@@ -79,7 +103,9 @@ class HostedProvider(ABC):
     def prepare(self) -> None:
         """Import the client now; else the first request does, which takes it a second."""
         if self._client is None:
-            self._client = self.connect()
+            module, _, name = self.client.partition(":")
+            asks: type[HostedClient] = getattr(import_module(module), name)
+            self._client = asks(self.endpoint, self.model, timeout_s=self.timeout_s)
 
     async def generate(self, request: Request) -> Response:
         """Ask once.

@@ -73,8 +73,7 @@ def _language(file: YamlFile, key: str) -> Language:
         what = f"{spelled!r} is no script; give its ISO 15924 code, such as Latn, Cyrl or Arab"
         raise file.error(*at, "script", what=what)
     code = known.code if known else private_code(key) or key
-    why = f"{file.name} declares no identifier for {name}"
-    plain = Language(
+    language = known or Language(
         code=code,
         english_name=name,
         native_name=name,
@@ -86,27 +85,19 @@ def _language(file: YamlFile, key: str) -> Language:
         identified_as=code,
         base=code,
     )
-    language = replace(
-        known or plain,
+    identifier = _identifier(file, key, language.identified_as)
+    nobody = f"{file.name} declares no identifier for {name}"
+    misread = {None: nobody, "langid": "", "cld2": f"{file.name} declares CLD2 for {name}"}
+    return replace(
+        language,
         english_name=name,
         script=script,
         direction=direction_of(script),
-        identifier="langid",
-        identifiable=False,
-        unidentified=why,
-        langid_misreads=why,
+        identifier=identifier or "langid",
+        identifiable=identifier is not None,
+        unidentified="" if identifier else nobody,
+        langid_misreads=misread[identifier],
         close=_close(file, key),
-    )
-    identifier = _identifier(file, key, language)
-    if identifier is None:
-        return language
-    misreads = "" if identifier == "langid" else f"{file.name} declares CLD2 for {name}"
-    return replace(
-        language,
-        identifier=identifier,
-        identifiable=True,
-        unidentified="",
-        langid_misreads=misreads,
     )
 
 
@@ -142,7 +133,7 @@ def _close(file: YamlFile, key: str) -> tuple[str, ...]:
     return tuple(sorted(set(codes_close)))
 
 
-def _identifier(file: YamlFile, key: str, language: Language) -> Identifier | None:
+def _identifier(file: YamlFile, key: str, identified_as: str) -> Identifier | None:
     """Read who identifies a language: one that knows it, or nobody."""
     at = (LANGUAGES, key, "identifier")
     named = file.optional(*at, by=one_of(*get_args(Identifier), _NONE))
@@ -153,7 +144,7 @@ def _identifier(file: YamlFile, key: str, language: Language) -> Identifier | No
 
     identifier: Identifier = "langid" if named == "langid" else "cld2"
     knows = langid.codes() if identifier == "langid" else cld2.codes()
-    if language.identified_as not in knows:
-        what = f"{identifier} has no language {language.identified_as!r}; say identifier: none"
+    if identified_as not in knows:
+        what = f"{identifier} has no language {identified_as!r}; say identifier: none"
         raise file.error(*at, what=what)
     return identifier

@@ -16,7 +16,7 @@ import pytest
 
 from tests.integration.project import write_questions
 from tests.servers.openai_server import answering, stats
-from tests.servers.serper import FAULTS, serving_serper
+from tests.servers.serper import serving_serper
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -115,7 +115,7 @@ def search(told: Project) -> Iterator[SerperServer]:
 
 def test_what_pages_say_is_so(told: Project, search: SerperServer) -> None:
     """Shares by hand; a search that fails for a while is made again, and nothing is asked twice."""
-    search.replies.extend(FAULTS[name] for name in ("429", "half_json", "503", "close"))
+    search.replies.extend(("429", "half_json", "503", "close"))
     options = (*BESIDE, f"--xling-search=serper:{search.url}", "--xling-search-price=1000", *FREE)
     outcome = told.run(*options, "-n0")
     assert 0 == outcome.code, outcome.out
@@ -160,7 +160,7 @@ def test_an_answer_whose_evidence_failed_is_an_error(told: Project, search: Serp
     lost = facts_of(3)[0]
     found = search.results
     search.results = lambda query: [{}] if str(lost) in query else found(query)
-    search.replies.append(FAULTS["400"])
+    search.replies.append("400")
     outcome = told.run(
         *BESIDE, f"--xling-search=serper:{search.url}", "-n0", "-q", "--langs=en", "--xling-limit=1"
     )

@@ -11,9 +11,10 @@ from pytest_xling.config.option import Sources
 from pytest_xling.config.settings import settle
 from pytest_xling.languages import find
 from pytest_xling.planning.benchmark import open_benchmark
+from pytest_xling.planning.prompts import Prompts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from pytest_xling.config.settings import Settings
@@ -66,6 +67,19 @@ def benchmark_of(tmp_path: Path) -> MakeBenchmark:
         return open_benchmark(folder, data={})
 
     return make
+
+
+@pytest.fixture
+def prompts_of(tmp_path: Path) -> Callable[[str], Prompts]:
+    """A reader of a prompts.yaml with this text; with a chat prompt where it has none."""
+
+    def read(text: str) -> Prompts:
+        path = tmp_path / "prompts.yaml"
+        chat = "" if "chat" in text or text == "{}" else "\nchat: '{question}'\n"
+        path.write_text(f"{text}{chat}", encoding="utf-8")
+        return Prompts.read(path)
+
+    return read
 
 
 @pytest.fixture

@@ -8,28 +8,22 @@ import pytest
 
 from pytest_xling.config.settings import Settings
 from pytest_xling.planning.design import Design
-from pytest_xling.planning.prompts import Prompts
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
+
+    from pytest_xling.planning.prompts import Prompts
 
 
-def read(tmp_path: Path, text: str) -> Prompts:
-    """Read a prompts.yaml of a chat prompt and *text*."""
-    path = tmp_path / "prompts.yaml"
-    path.write_text(f"chat: '{{question}}'\n{text}\n", encoding="utf-8")
-    return Prompts.read(path)
-
-
-def test_nothing_said(tmp_path: Path) -> None:
+def test_nothing_said(prompts_of: Callable[[str], Prompts]) -> None:
     """A benchmark that says nothing asks each question once, at temperature 0."""
-    design = read(tmp_path, "").design
+    design = prompts_of("").design
     assert Design() == design
     (condition,) = design.conditions(Settings(model="m"))
     assert (0.0, 0) == (condition.temperature, condition.repeat)
 
 
-def test_everything_said(tmp_path: Path) -> None:
+def test_everything_said(prompts_of: Callable[[str], Prompts]) -> None:
     """All keys are read; languages by any of their names."""
     said = (
         "asked: per_temperature\nsamples: 3\ntemperatures: [1, 0]\npivot: english\n"
@@ -44,7 +38,7 @@ def test_everything_said(tmp_path: Path) -> None:
         top_logprobs=5,
         max_tokens=16,
     )
-    assert expected == read(tmp_path, said).design
+    assert expected == prompts_of(said).design
 
 
 @pytest.mark.parametrize(
@@ -55,9 +49,11 @@ def test_everything_said(tmp_path: Path) -> None:
         ("once", [(0.0, 0)]),
     ],
 )
-def test_conditions(tmp_path: Path, asked: str, expected: list[tuple[float, int]]) -> None:
+def test_conditions(
+    prompts_of: Callable[[str], Prompts], asked: str, expected: list[tuple[float, int]]
+) -> None:
     """Repeats and temperatures are those of the benchmark unless the run says otherwise."""
-    design = read(tmp_path, f"asked: {asked}\nsamples: 2\ntemperatures: [0, 1]").design
+    design = prompts_of(f"asked: {asked}\nsamples: 2\ntemperatures: [0, 1]").design
     found = [(c.temperature, c.repeat) for c in design.conditions(Settings(model="m"))]
     assert expected == found
     more = Settings(model="m", samples=3, temperatures=(0.5,))

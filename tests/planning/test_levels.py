@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 
 from pytest_xling.errors import ConfigError
 from pytest_xling.planning.expand import levels_of, template_number
-from pytest_xling.planning.prompts import Prompts
 from pytest_xling.records import Sample
 from pytest_xling.text.stance import LEVELS
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
+
+    from pytest_xling.planning.prompts import Prompts
 
 CLAIM = Sample(
     id="c07",
@@ -37,13 +38,6 @@ def lines(code: str, *, templates: int = 2, skip: str = "") -> str:
         if level != skip:
             rows += [f"    {level}:", *(f'      - "{n} {{claim}}?"' for n in range(templates))]
     return "\n".join(rows) + "\n"
-
-
-def read(tmp_path: Path, text: str) -> Prompts:
-    """Write *text* as prompts.yaml and read it."""
-    path = tmp_path / "prompts.yaml"
-    path.write_text(text, encoding="utf-8")
-    return Prompts.read(path)
 
 
 def test_a_claim_is_asked_about_at_each_level() -> None:
@@ -92,17 +86,17 @@ def test_templates_are_mixed_over_claims() -> None:
     assert all(300 < used.count(number) < 500 for number in range(5))
 
 
-def test_templates_are_read_by_language(tmp_path: Path) -> None:
+def test_templates_are_read_by_language(prompts_of: Callable[[str], Prompts]) -> None:
     """By the language's code, whatever alias the file has."""
-    prompts = read(tmp_path, f"{HEAD}levels:\n{lines('en')}{lines('iw')}")
+    prompts = prompts_of(f"{HEAD}levels:\n{lines('en')}{lines('iw')}")
     assert {"en", "he"} == prompts.levels.keys()
     assert ("0 {claim}?", "1 {claim}?") == prompts.levels["he"]["mild"]
     assert prompts.level_templates(CLAIM) == prompts.levels["en"]
 
 
-def test_a_language_without_templates_is_refused(tmp_path: Path) -> None:
+def test_a_language_without_templates_is_refused(prompts_of: Callable[[str], Prompts]) -> None:
     """And so is a field that the claim lacks."""
-    prompts = read(tmp_path, f"{HEAD}levels:\n{lines('en')}")
+    prompts = prompts_of(f"{HEAD}levels:\n{lines('en')}")
     with pytest.raises(ConfigError, match="no templates in the language 'es'"):
         prompts.level_templates(replace(CLAIM, language="es"))
     with pytest.raises(ConfigError, match="names the field 'claim', which claim 'c07' lacks"):

@@ -8,12 +8,12 @@ import pytest
 
 from pytest_xling.errors import ConfigError
 from pytest_xling.languages import _find
-from pytest_xling.planning.prompts import Prompts
 from pytest_xling.text.stance import LEVELS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
+    from collections.abc import Callable, Mapping
+
+    from pytest_xling.planning.prompts import Prompts
 
 
 def levels(code: str, *, templates: int = 2, skip: str = "", text: str = "{claim}?") -> str:
@@ -188,12 +188,9 @@ MISTAKES: Mapping[str, list[tuple[str, str]]] = {
     ],
 )
 def test_a_mistake_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, said: str
+    prompts_of: Callable[[str], Prompts], monkeypatch: pytest.MonkeyPatch, text: str, said: str
 ) -> None:
     """Before anything is asked."""
     monkeypatch.setattr(_find, "_declared", {})
-    path = tmp_path / "prompts.yaml"
-    chat = "" if "chat" in text or text == "{}" else '\nchat: "{question}"'
-    path.write_text(f"{text.rstrip()}{chat}\n", encoding="utf-8")
     with pytest.raises(ConfigError, match=rf"prompts\.yaml(:\d+: .*)?{said}"):
-        Prompts.read(path)
+        prompts_of(text.rstrip())

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_xling.planning.prompts import Prompts
 from pytest_xling.records import Message, Sample
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
+
+    from pytest_xling.planning.prompts import Prompts
 
 GOOD = """
 chat: "{question} Answer in one line."
@@ -27,42 +28,35 @@ def sample(language: str) -> Sample:
     return Sample(id="q1", benchmark="b", language=language, prompt={"question": "Why {x}?"})
 
 
-def read(tmp_path: Path, text: str) -> Prompts:
-    """Write *text* as prompts.yaml and read it."""
-    path = tmp_path / "prompts.yaml"
-    path.write_text(text, encoding="utf-8")
-    return Prompts.read(path)
-
-
-def test_chat_is_one_user_turn(tmp_path: Path) -> None:
+def test_chat_is_one_user_turn(prompts_of: Callable[[str], Prompts]) -> None:
     """Braces in a question stay as they are; a chat needs no stop."""
-    prompts = read(tmp_path, GOOD)
+    prompts = prompts_of(GOOD)
     asked = (Message(role="user", content="Why {x}? Answer in one line."),)
     assert asked == prompts.messages(sample("en"), "chat")
     assert [] == prompts.stop(sample("en"), "chat")
 
 
-def test_a_completion_prompt_speaks_the_language(tmp_path: Path) -> None:
+def test_a_completion_prompt_speaks_the_language(prompts_of: Callable[[str], Prompts]) -> None:
     """Shots come first, and the answer ends where the next question would begin."""
-    prompts = read(tmp_path, GOOD)
+    prompts = prompts_of(GOOD)
     (message,) = prompts.messages(sample("he"), "completion")  # iw is he
     assert message.content == "Q one?\nA two.\n\nQ Why {x}? Answer in one line.\nA"
     assert ["\nQ", "\n\n"] == prompts.stop(sample("he"), "completion")
 
 
-def test_other_languages_have_the_default(tmp_path: Path) -> None:
+def test_other_languages_have_the_default(prompts_of: Callable[[str], Prompts]) -> None:
     """It needs no shots."""
-    (message,) = read(tmp_path, GOOD).messages(sample("zh"), "completion")
+    (message,) = prompts_of(GOOD).messages(sample("zh"), "completion")
     assert message.content == "Question: Why {x}? Answer in one line.\nAnswer:"
 
 
-def test_doubled_braces_are_braces(tmp_path: Path) -> None:
+def test_doubled_braces_are_braces(prompts_of: Callable[[str], Prompts]) -> None:
     """A template may show JSON."""
-    prompts = read(tmp_path, "chat: '{question} Say {{\"a\": 1}}.'\n")
+    prompts = prompts_of("chat: '{question} Say {{\"a\": 1}}.'\n")
     assert prompts.messages(sample("en"), "chat")[0].content == 'Why {x}? Say {"a": 1}.'
 
 
-def test_a_missing_field_is_known(tmp_path: Path) -> None:
+def test_a_missing_field_is_known(prompts_of: Callable[[str], Prompts]) -> None:
     """Fields the template names and the sample lacks."""
-    prompts = read(tmp_path, 'chat: "{question} {hint} {note}"\n')
+    prompts = prompts_of('chat: "{question} {hint} {note}"\n')
     assert ["hint", "note"] == prompts.missing_fields(sample("en"))

@@ -25,7 +25,6 @@ from pytest_xling.errors import (
 )
 from pytest_xling.http import connection as _connection
 from pytest_xling.providers.openai import OpenaiProvider
-from pytest_xling.providers.openai.endpoint import OpenaiEndpoint
 from pytest_xling.providers.openai.reply import read_completion
 from pytest_xling.records import Message, Request, Response, ToolCall, Usage
 from tests.providers.hosted import SERVICES
@@ -431,7 +430,7 @@ def test_openai_itself_gets_the_newer_parameter(monkeypatch: pytest.MonkeyPatch)
     from pytest_xling.providers.openai.client import OpenaiClient  # noqa: PLC0415  brings httpx2
 
     def worded(**params: JsonValue) -> dict[str, JsonValue]:
-        client = OpenaiClient(OpenaiEndpoint.from_environment(), "m", timeout_s=1.0)
+        client = OpenaiClient(OpenaiProvider.find_endpoint(), "m", timeout_s=1.0)
         return client.worded(_request("Why?", **params), ())
 
     assert 64 == worded()["max_completion_tokens"]

@@ -22,10 +22,10 @@ from pytest_xling.interfaces.search import SearchResult, results_of
 from pytest_xling.providers.serper import LONGEST_QUERY, SerperProvider
 from pytest_xling.providers.serper.results import read_results
 from pytest_xling.records import Message, Request, Response
-from tests.servers.serper import FAULTS, Reply, serving_serper
+from tests.servers.serper import serving_serper
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from pytest_xling.keys import JsonValue
     from tests.servers.serper import SerperServer
@@ -194,15 +194,15 @@ def test_what_is_not_of_the_form_is_no_empty_answer(reply: object) -> None:
         ("half_json", TransientFault, "not whole JSON"),
         ("html", TransientFault, "web page instead of JSON.*ends in /search"),
         ("html502", TransientFault, "answered 502"),
-        ("moved", PermanentFault, "redirects to https://else.test/search, which is not followed"),
-        ("nothing", TransientFault, "empty reply"),
+        ("307", PermanentFault, "redirects to https://else.test/search, which is not followed"),
+        ("empty", TransientFault, "empty reply"),
     ],
 )
 def test_faults_of_all_kinds(
     server: SerperServer, fault: str, kind: type[ProviderFault], said: str
 ) -> None:
     """Each has its class, says what happened and where, once."""
-    server.replies.append(FAULTS[fault])
+    server.replies.append(fault)
     with pytest.raises(ProviderFault, match=said) as caught:
         _search(server.url)
     assert kind is caught.type
@@ -214,13 +214,15 @@ def test_faults_of_all_kinds(
 
 
 @pytest.mark.parametrize(
-    ("fault", "wait_s"), [("429", 0.05), ("429_bare", None), ("503", 0.05), ("500", None)]
+    ("fault", "retry_after", "wait_s"),
+    [("429", "0.05", 0.05), ("429", "", None), ("503", "0.05", 0.05), ("500", "0.05", None)],
 )
-def test_retry_after_is_read(server: SerperServer, fault: str, wait_s: float | None) -> None:
+def test_retry_after_is_read(fault: str, retry_after: str, wait_s: float | None) -> None:
     """None where the server says nothing."""
-    server.replies.append(FAULTS[fault])
-    with pytest.raises((RateLimited, TransientFault)) as caught:
-        _search(server.url)
+    with serving_serper(retry_after=retry_after) as server:
+        server.replies.append(fault)
+        with pytest.raises((RateLimited, TransientFault)) as caught:
+            _search(server.url)
     assert isinstance(caught.value, RateLimited | TransientFault)
     assert wait_s == caught.value.retry_after_s
 
@@ -241,8 +243,8 @@ def _asked(server: SerperServer, count: int = 1, *, attempts: int = 3) -> list[R
 
 def test_what_passes_is_searched_again(server: SerperServer) -> None:
     """Each fault costs one attempt, and all find in the end."""
-    names = ("429", "500", "close", "half_json", "html", "nothing")
-    server.replies.extend(FAULTS[name] for name in names)
+    names = ("429", "500", "close", "half_json", "html", "empty")
+    server.replies.extend(names)
     responses = _asked(server, count=8, attempts=len(names) + 1)
     assert [10] * 8 == [len(results_of(response)) for response in responses]
     assert 8 + len(names) == len(server.searches)
@@ -251,7 +253,7 @@ def test_what_passes_is_searched_again(server: SerperServer) -> None:
 
 def test_rate_limits_use_up_no_attempts(server: SerperServer) -> None:
     """Four refusals are survived with two attempts."""
-    server.replies.extend([FAULTS["429"]] * 4)
+    server.replies.extend(["429"] * 4)
     (response,) = _asked(server, attempts=2)
     assert 10 == len(results_of(response))
     assert 5 == len(server.searches)
@@ -259,7 +261,7 @@ def test_rate_limits_use_up_no_attempts(server: SerperServer) -> None:
 
 def test_finding_nothing_is_an_answer(server: SerperServer) -> None:
     """It is not searched again."""
-    server.replies.append(FAULTS["empty"])
+    server.replies.append("nothing_found")
     (response,) = _asked(server)
     assert [] == results_of(response)
     assert 1 == len(server.searches)
@@ -267,7 +269,7 @@ def test_finding_nothing_is_an_answer(server: SerperServer) -> None:
 
 def test_a_wrong_key_is_tried_once(server: SerperServer) -> None:
     """No other attempt would help."""
-    server.replies.extend([FAULTS["403"]] * 2)
+    server.replies.extend(["403"] * 2)
     with pytest.raises(PermanentFault, match="SERPER_API_KEY"):
         _asked(server)
     assert 1 == len(server.searches)
@@ -295,29 +297,13 @@ def test_a_claim_of_5000_characters_is_cut_at_a_word(
     assert claim == SerperProvider(server.url).identify(_request(claim))["query"]
 
 
-def _echoing(body: Callable[[str], bytes], status: int) -> Reply:
-    headers = {"X-Key": _KEY, "Location": f"http://127.0.0.1/{_KEY}"}
-    return Reply(status=status, body=body(_KEY), headers=headers)
-
-
 @pytest.mark.parametrize(
-    "reply",
-    [
-        _echoing(lambda key: json.dumps({"message": f"Who is {key}?"}).encode(), 403),
-        _echoing(lambda key: f"{'Oh no. ' * 41}{key} and".encode(), 500),
-        _echoing(lambda key: f"<html>{key}</html>".encode(), 200),
-        _echoing(lambda key: f'{{"organic": [{{"title": "{key}'.encode(), 200),
-        _echoing(lambda key: json.dumps({"error": {key: key}}).encode(), 200),
-        _echoing(lambda _key: b"", 307),
-        Reply(closes=True),
-    ],
+    "mode", ["key_403", "key_500", "key_html", "key_half", "key_error", "key_redirect", "close"]
 )
-def test_no_key_is_shown(
-    server: SerperServer, caplog: pytest.LogCaptureFixture, reply: Reply
-) -> None:
+def test_no_key_is_shown(server: SerperServer, caplog: pytest.LogCaptureFixture, mode: str) -> None:
     """Whatever repeats it: neither message, traceback nor log has it."""
     caplog.set_level(logging.DEBUG)
-    server.replies.append(reply)
+    server.replies.append(mode)
     with pytest.raises(ProviderFault) as caught:
         _search(server.url)
     shown = "".join(traceback.format_exception(caught.value)) + caplog.text

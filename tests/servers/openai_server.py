@@ -52,7 +52,7 @@ __all__ = [
 _MARKER = re.compile(rb"\[\[([a-z0-9_]+)(?:\*(\d+))?\]\]")
 _LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 _KEY = re.compile(
-    rb"\r\n(?:authorization: *bearer|api-key:|x-goog-api-key:) *([^\r]*)", re.IGNORECASE
+    rb"\r\n(?:authorization: *bearer|api-key:|x-api-key:|x-goog-api-key:) *([^\r]*)", re.IGNORECASE
 )
 _VERDICT_KEY = re.compile(r"(?:verdict|claims)_[0-9a-f]{16}")
 _KEY_BLANK = "{verdict_key}"
@@ -193,7 +193,16 @@ def _error(message: str, code: str | None = None, param: str | None = None) -> b
     return json.dumps({"error": error}).encode()
 
 
-# What each mode sends: status and body. The other modes are in Connection._answer.
+# What modes send whatever a server speaks: status and body.
+_OF_ANY: dict[str, tuple[int, bytes]] = {
+    "deep": (200, b"[" * 100_000),
+    "empty": (200, b""),
+    "html": (200, b"<!DOCTYPE html><html><body>Login</body></html>"),
+    "html502": (502, b"<html><body><h1>502 Bad Gateway</h1></body></html>"),
+    "no_object": (200, b'"just a string"'),
+}
+
+# What each mode sends of this server's own. The other modes are in Connection._answer.
 _SENDS: dict[str, tuple[int, bytes]] = {
     "content_filter": (200, _completion(_choice(None, "content_filter"))),
     "partial_filter": (200, _completion(_choice("It begins", "content_filter"))),
@@ -243,7 +252,6 @@ _SENDS: dict[str, tuple[int, bytes]] = {
         200,
         _with_content(None, tool_calls=[{"type": "function", "function": {"arguments": "{}"}}]),
     ),
-    "no_object": (200, b'"just a string"'),
     "odd_logprobs": (
         200,
         _completion(
@@ -274,9 +282,6 @@ _SENDS: dict[str, tuple[int, bytes]] = {
     "no_logprobs": (200, _completion(_choice("Yes") | {"logprobs": {"content": []}})),
     "list_logprobs": (200, _completion(_choice("Yes") | {"logprobs": [0.5]})),
     "not_utf8": (200, b'{"choices": [{"message": {"content": "\xff\xfe"}}]}'),
-    "html": (200, b"<!DOCTYPE html><html><body>Login</body></html>"),
-    "html502": (502, b"<html><body><h1>502 Bad Gateway</h1></body></html>"),
-    "half_json": (200, _completion(_choice("It begins"))[:60]),
     "401": (401, _error("Incorrect API key provided.", "invalid_api_key")),
     "403": (403, _error("Country not supported.", "unsupported_country")),
     "404": (404, _error("The model does not exist.", "model_not_found")),
@@ -314,7 +319,7 @@ class OpenaiServer:
     """What the connections of one server share: its behaviour, its counts, and what it speaks.
 
     A server that speaks otherwise than OpenAI's has ``path``, ``sends``, ``repeats``, ``said``,
-    ``refused`` and ``prompt`` of its own.
+    ``refused``, ``reply`` and ``prompt`` of its own.
     """
 
     ends: ClassVar[str] = "/v1"
@@ -327,7 +332,8 @@ class OpenaiServer:
     def __init__(self, behaviour: Behaviour) -> None:
         self.behaviour = behaviour
         self.url = ""
-        self.heads: list[bytes] = []
+        self.exchanges: list[tuple[bytes, bytes]] = []
+        """The head and the body of each request."""
         self.requests = 0
         self.first_request_s = 0.0
         self.last_answer_s = 0.0
@@ -341,6 +347,32 @@ class OpenaiServer:
         known = Path(behaviour.answers).read_text(encoding="utf-8") if behaviour.answers else "[]"
         self.answers: list[tuple[list[str], str]] = json.loads(known)
         self.connections: set[Connection] = set()
+
+    @property
+    def heads(self) -> list[bytes]:
+        """Return the heads of the requests."""
+        return [head for head, _ in self.exchanges]
+
+    def mode(self, body: bytes) -> str:
+        """Return how a request is treated."""
+        behaviour = self.behaviour
+        if self.requests <= behaviour.fail_first:
+            return behaviour.fail_mode
+        if b"[[" in body and (marker := _MARKER.search(body)):
+            times = int(marker[2] or sys.maxsize)
+            return marker[1].decode() if self.bodies[body] <= times else behaviour.mode
+        return behaviour.mode
+
+    def sent(self, mode: str) -> tuple[int, bytes]:
+        """Return status and body of a mode that misbehaves."""
+        if mode == "half_json" and mode not in self.sends:
+            return 200, self.said("It begins")[:60]
+        return self.sends.get(mode) or _OF_ANY[mode]
+
+    def reply(self, body: bytes) -> bytes | None:
+        """Return the reply to a request; None where it is an answer as the behaviour says."""
+        del body
+        return None
 
     def behave(self, behaviour: Behaviour) -> None:
         """Answer otherwise from now on: another model behind the same address."""
@@ -536,17 +568,12 @@ class Connection(asyncio.Protocol):
         server, behaviour = self._server, self._server.behaviour
         server.requests += 1
         server.bodies[body] += 1
-        server.heads.append(head)
+        server.exchanges.append((head, body))
         server.first_request_s = server.first_request_s or time.monotonic()
         if behaviour.max_in_flight and server.in_flight >= behaviour.max_in_flight:
             self._answer("429", head, body)
             return
-        mode = behaviour.mode
-        if server.requests <= behaviour.fail_first:
-            mode = behaviour.fail_mode
-        elif b"[[" in body and (marker := _MARKER.search(body)):
-            times = int(marker[2] or sys.maxsize)
-            mode = marker[1].decode() if server.bodies[body] <= times else mode
+        mode = server.mode(body)
         if behaviour.key and not ((key := _KEY.search(head)) and key[1] == behaviour.key.encode()):
             # The real one repeats the key in its message, too.
             shown = (key[1] if key else b"").decode()
@@ -597,11 +624,14 @@ class Connection(asyncio.Protocol):
             text = text.replace("KEYS", keys).replace("ENDS", ends)
             self._send(status, text.encode(), header=header)
         else:
-            self._send(*self._server.sends[mode], dated=mode == "429_date")
+            self._send(*self._server.sent(mode), dated=mode == "429_date")
 
     def _complete(self, head: bytes, body: bytes) -> None:
         """Answer as the behaviour says."""
         server = self._server
+        if (reply := server.reply(body)) is not None:
+            self._send(200, reply)
+            return
         reply = server.answer
         if any(blank.encode() in reply for blank in (_KEY_BLANK, _QUOTED, _RESTORED)):
             said = _with_key(server.behaviour.answer, server.prompt(body))

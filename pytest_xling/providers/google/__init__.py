@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-import os
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-from pytest_xling.http.endpoint import NO_KEY, Endpoint
 from pytest_xling.http.provider import HostedProvider
 
-if TYPE_CHECKING:
-    from pytest_xling.providers.google.client import GoogleClient
-
 __all__ = ["GoogleProvider"]
-
-_DEFAULT_URL = "https://generativelanguage.googleapis.com"
-_KEYS = ("GOOGLE_API_KEY", "GEMINI_API_KEY")
-"""In the order in which the client looks."""
 
 
 class GoogleProvider(HostedProvider):
@@ -28,28 +19,9 @@ class GoogleProvider(HostedProvider):
 
     name: ClassVar[str] = "google"
     module: ClassVar[str] = "google.genai"
+    client: ClassVar[str] = "pytest_xling.providers.google.client:GoogleClient"
     example: ClassVar[str] = "gemini-2.5-flash"
-
-    @staticmethod
-    def find_endpoint() -> Endpoint:
-        """Read ``GOOGLE_GEMINI_BASE_URL`` and the key.
-
-        Raises:
-            ConfigError: the address cannot be read.
-        """
-        url = os.environ.get("GOOGLE_GEMINI_BASE_URL", "").strip()
-        variable = next((name for name in _KEYS if os.environ.get(name)), _KEYS[-1])
-        return Endpoint(
-            base_url=url or _DEFAULT_URL,
-            key=os.environ.get(variable, "") or (NO_KEY if url else ""),
-            key_variable=variable,
-            url_variable="GOOGLE_GEMINI_BASE_URL",
-            example=_DEFAULT_URL,
-            instead=", or GOOGLE_GEMINI_BASE_URL to use another server (a local one needs no key)",
-        )
-
-    def connect(self) -> GoogleClient:
-        """Import Google's client and return what asks through it."""
-        from pytest_xling.providers.google.client import GoogleClient  # noqa: PLC0415  an extra
-
-        return GoogleClient(self.endpoint, self.model, timeout_s=self.timeout_s)
+    url: ClassVar[str] = "https://generativelanguage.googleapis.com"
+    url_variable: ClassVar[str] = "GOOGLE_GEMINI_BASE_URL"
+    key_variable: ClassVar[str] = "GEMINI_API_KEY"
+    key_variables: ClassVar[tuple[str, ...]] = ("GOOGLE_API_KEY", "GEMINI_API_KEY")

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, ClassVar
+import os
+from typing import ClassVar
 
 from pytest_xling.errors import ConfigError
+from pytest_xling.http.endpoint import Endpoint
 from pytest_xling.http.provider import HostedProvider
-from pytest_xling.providers.openai.endpoint import OpenaiEndpoint
-
-if TYPE_CHECKING:
-    from pytest_xling.providers.openai.client import OpenaiClient
 
 __all__ = ["OpenaiProvider"]
+
+AZURE = "AZURE_OPENAI_ENDPOINT"
 
 
 class OpenaiProvider(HostedProvider):
@@ -25,32 +24,35 @@ class OpenaiProvider(HostedProvider):
 
     name: ClassVar[str] = "openai"
     module: ClassVar[str] = "openai"
+    package: ClassVar[str] = "openai>=3.50"
+    client: ClassVar[str] = "pytest_xling.providers.openai.client:OpenaiClient"
     example: ClassVar[str] = "gpt-4o"
-    endpoint: OpenaiEndpoint
+    url: ClassVar[str] = "https://api.openai.com/v1"
+    url_variable: ClassVar[str] = "OPENAI_BASE_URL"
+    key_variable: ClassVar[str] = "OPENAI_API_KEY"
 
-    @staticmethod
-    def find_endpoint() -> OpenaiEndpoint:
-        """Read the variables.
+    @classmethod
+    def find_endpoint(cls) -> Endpoint:
+        """Read ``OPENAI_BASE_URL`` and the key; without the former Azure's variables.
 
         Raises:
             ConfigError: the address cannot be read.
         """
-        return OpenaiEndpoint.from_environment()
-
-    def connect(self) -> OpenaiClient:
-        """Import the client, which takes 0.4 s, and return what asks through it."""
-        from pytest_xling.providers.openai.client import (  # noqa: PLC0415  see above
-            OpenaiClient,
+        azure = os.environ.get(AZURE, "").strip()
+        if not azure or os.environ.get(cls.url_variable, "").strip():
+            return super().find_endpoint()
+        return Endpoint(
+            base_url=azure,
+            key=os.environ.get("AZURE_OPENAI_API_KEY", ""),
+            key_variable="AZURE_OPENAI_API_KEY",
+            url_variable=AZURE,
+            example="https://NAME.openai.azure.com",
+            api_version=os.environ.get("OPENAI_API_VERSION", ""),
         )
-
-        return OpenaiClient(self.endpoint, self.model, timeout_s=self.timeout_s)
 
     def check(self) -> None:
         """Raise ConfigError for what would make every request fail; asks nothing of a server."""
-        if not self.model:
-            msg = "no model is named: write --model=NAME, such as --model=gpt-4o"
+        super().check()
+        if self.endpoint.url_variable == AZURE and not self.endpoint.api_version:
+            msg = f"{AZURE} needs OPENAI_API_VERSION too, such as 2024-10-21"
             raise ConfigError(msg)
-        if find_spec("openai") is None:
-            msg = "the package openai is not installed: pip install 'openai>=3.50'"
-            raise ConfigError(msg)
-        self.endpoint.check()

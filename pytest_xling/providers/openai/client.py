@@ -10,6 +10,7 @@ import openai
 from pytest_xling.errors import PermanentFault
 from pytest_xling.http.client import HostedClient
 from pytest_xling.http.transport import MOST_BYTES
+from pytest_xling.providers.openai import AZURE
 from pytest_xling.providers.openai.reply import read_completion
 
 if TYPE_CHECKING:
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 
     from pytest_xling.errors import ProviderFault
     from pytest_xling.http.client import Refusal
+    from pytest_xling.http.endpoint import Endpoint
     from pytest_xling.keys import JsonValue
-    from pytest_xling.providers.openai.endpoint import OpenaiEndpoint
     from pytest_xling.records import Message, Request, Response
 
 # Codes of a 429 that no waiting mends.
@@ -42,7 +43,7 @@ class OpenaiClient(HostedClient):
 
     def __init__(
         self,
-        endpoint: OpenaiEndpoint,
+        endpoint: Endpoint,
         model: str,
         *,
         timeout_s: float,
@@ -50,7 +51,7 @@ class OpenaiClient(HostedClient):
     ) -> None:
         super().__init__(endpoint, model, timeout_s=timeout_s, most_bytes=most_bytes)
         # OpenAI's newer models refuse max_tokens; most other servers know nothing else.
-        self._renames = endpoint.is_openai
+        self._renames = endpoint.host.endswith("api.openai.com")
         settings: dict[str, Any] = {
             "api_key": endpoint.key,
             "timeout": self.connection.client.timeout,
@@ -58,7 +59,7 @@ class OpenaiClient(HostedClient):
             "http_client": self.connection.client,
         }
         self.sdk: openai.AsyncOpenAI
-        if endpoint.azure:
+        if endpoint.url_variable == AZURE:
             self.sdk = openai.AsyncAzureOpenAI(
                 azure_endpoint=endpoint.url, api_version=endpoint.api_version, **settings
             )

@@ -20,8 +20,8 @@ from pytest_xling.records import Response
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
+    from pytest_xling.http.endpoint import Endpoint
     from pytest_xling.keys import JsonValue
-    from pytest_xling.providers.openai.endpoint import OpenaiEndpoint
     from pytest_xling.records import Request
 
 EXCHANGE_S = 900.0
@@ -42,7 +42,7 @@ class OpenaiBatches:
     most_requests: ClassVar[int] = 50_000
     most_bytes: ClassVar[int] = 200_000_000
 
-    def __init__(self, endpoint: OpenaiEndpoint, model: str) -> None:
+    def __init__(self, endpoint: Endpoint, model: str) -> None:
         self._client = OpenaiClient(endpoint, model, timeout_s=EXCHANGE_S, most_bytes=MOST_BYTES)
         self._without: dict[str, tuple[str, ...]] = {}
         """By key: what to leave out of a request that was refused with it."""
