@@ -12,7 +12,7 @@ from pytest_xling.records import ALL_LANGUAGES
 from pytest_xling.registry import load
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_xling.config.thresholds import ThresholdFile
     from pytest_xling.records import Estimate, Threshold
@@ -149,27 +149,6 @@ def gate_id(
     """
     middle = [] if level is None else [f"l{level}"]
     return "-".join([metric, *middle, *([] if kind == "limit" else [kind]), language])
-
-
-def gate_ids(metrics: Iterable[str], languages: Iterable[str]) -> Callable[[str], bool]:
-    """Return what tells whether a text may be the id of a gate of these metrics and languages."""
-    named = frozenset(metrics)
-    tails = frozenset(
-        gate_id("", language, kind=kind, level=level)
-        for language in (*languages, ALL_LANGUAGES)
-        for kind in LIMITS
-        for level in (None, *range(_LEVELS))
-    )
-
-    def known(text: str) -> bool:
-        at = text.find("-")
-        while at > 0:
-            if text[:at] in named and text[at:] in tails:
-                return True
-            at = text.find("-", at + 1)
-        return False
-
-    return known
 
 
 def gates_of(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NoReturn
 
 import pytest
@@ -11,70 +10,25 @@ from pytest_xling.errors import ConfigError, EvaluationError, GivenUp, XlingErro
 from pytest_xling.gates.judge import tolerated
 from pytest_xling.planning.outcome import judge_case, refuse_flags
 from pytest_xling.plugin.context import FAULT, GIVEN_UP, MISTAKE
-from pytest_xling.plugin.selection import CaseTest
 from pytest_xling.records import ALL_LANGUAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from pytest_xling.engine.job import Result
     from pytest_xling.planning.plan import Case
-    from pytest_xling.plugin.context import Context
-    from pytest_xling.plugin.early_stopping import EarlyStopping
-    from pytest_xling.plugin.evaluation import Annotators, Evaluator
-    from pytest_xling.plugin.selection import Selection
+    from pytest_xling.plugin.parts import Parts
     from pytest_xling.records import Reading, Response, Sample
 
 
-@dataclass(eq=False)
-class Cases:
-    """What the cases of a session are evaluated and checked with."""
-
-    context: Context
-    selection: Selection
-    evaluator: Evaluator
-    annotators: Annotators
-    stopping: EarlyStopping
-    _shown: set[str] = field(default_factory=set, init=False)
-
-    def stopped_before(self, case: Case) -> str:
-        """Say why *case* is not asked any more; "" where it is, or has been."""
-        return "" if self.evaluator.is_begun(case) else self.stopping.before(case)
-
-    def is_shown(self, cause: str) -> bool:
-        """Tell whether a case of this process has shown *cause* in full; from now on it has."""
-        seen = cause in self._shown
-        self._shown.add(cause)
-        return seen
-
-    def has_budget(self, case: Case) -> Callable[[str], bool]:
-        """Return whether a metric's gate tolerates some flagged answers like *case*'s.
-
-        That is so, too, where nobody trusts what raised the flag.
-        """
-
-        def answer(metric: str) -> bool:
-            setup, level = self.context.setup, case.sample.level
-            file = setup.thresholds
-            if file is None:
-                return False
-            place = (case.benchmark, metric, case.sample.language, setup.model)
-            at_level = None if level is None else file.resolve(*place, level=level)
-            limits = file.resolve(*place)
-            together = file.resolve(case.benchmark, metric, ALL_LANGUAGES, setup.model)
-            return tolerated(limits, at_level, together) or self.annotators.are_doubted(
-                limits or at_level
-            )
-
-        return answer
-
-
-class CaseCheck(CaseTest):
+class CaseCheck:
     """A sample in one language with, once its test is set up, its answer and scores."""
 
-    def __init__(self, cases: Cases, case: Case) -> None:
-        super().__init__(case)
-        self._cases = cases
+    __slots__ = ("_item", "_parts", "_properties", "_result", "case")
+
+    def __init__(self, parts: Parts, case: Case) -> None:
+        self.case = case
+        self._parts = parts
         self._item: pytest.Item | None = None
         self._result: Result | None = None
         self._properties: list[tuple[str, object]] = []
@@ -82,11 +36,11 @@ class CaseCheck(CaseTest):
     def set_up(self, item: pytest.Item) -> None:
         """Evaluate the case; a fault is an error of the test, never a failure."""
         __tracebackhide__ = True
-        cases, case = self._cases, self.case
+        parts, case = self._parts, self.case
         self._properties = item.user_properties
         try:
-            stop = cases.stopped_before(case)
-            result = None if stop else cases.evaluator.result(case)
+            stop = "" if parts.evaluation.is_begun(case) else parts.stopping.before(case)
+            result = None if stop else parts.evaluation.result(case)
         except XlingError as error:
             item.user_properties.append((FAULT, str(error)))
             pytest.fail(str(error), pytrace=False)
@@ -98,15 +52,15 @@ class CaseCheck(CaseTest):
             pytest.skip(stop)
         item.user_properties += [
             ("xling_case", case.id),
-            ("xling_run", cases.context.run_id),
-            ("xling_model", cases.context.setup.model),
             ("xling_language", case.sample.language),
         ]
         if (fault := result.fault) is not None:
             message = f"{type(fault).__name__}: {fault}"
-            if isinstance(fault, GivenUp) and cases.is_shown(fault.cause):
-                message = "GivenUp: nothing more is asked, for what other cases met"
-                item.user_properties.append((GIVEN_UP, "1"))
+            if isinstance(fault, GivenUp):
+                if fault.cause in parts.causes_shown:
+                    message = "GivenUp: nothing more is asked, for what other cases met"
+                    item.user_properties.append((GIVEN_UP, "1"))
+                parts.causes_shown.add(fault.cause)
             item.user_properties.append((FAULT, message))
             pytest.fail(message, pytrace=False)
         for name, reading in result.readings.items():
@@ -161,10 +115,9 @@ class CaseCheck(CaseTest):
         fails. Where none of the metrics has anything to say, the test is skipped with the reasons.
         """
         __tracebackhide__ = True
-        cases = self._cases
         try:
-            refuse_flags(flags, cases.selection.kinds(self.case.benchmark))
-            outcome = judge_case(self._evaluated(), flags, has_budget=cases.has_budget(self.case))
+            refuse_flags(flags, self._parts.selection.kinds(self.case.benchmark))
+            outcome = judge_case(self._evaluated(), flags, has_budget=self._has_budget)
         except ConfigError as error:
             self._refuse(str(error))
         except XlingError as error:
@@ -177,6 +130,22 @@ class CaseCheck(CaseTest):
             pytest.xfail(outcome.message)
         if outcome.decision == "unscored":
             pytest.skip(outcome.message)
+
+    def _has_budget(self, metric: str) -> bool:
+        """Tell whether a metric's gate tolerates some flagged answers like this one.
+
+        That is so, too, where nobody trusts what raised the flag.
+        """
+        setup, level = self._parts.context.setup, self.sample.level
+        file, benchmark = setup.thresholds, self.case.benchmark
+        if file is None:
+            return False
+        place = (benchmark, metric, self.sample.language, setup.model)
+        at_level = None if level is None else file.resolve(*place, level=level)
+        limits = file.resolve(*place)
+        together = file.resolve(benchmark, metric, ALL_LANGUAGES, setup.model)
+        doubted = self._parts.annotators.are_doubted
+        return tolerated(limits, at_level, together) or doubted(limits or at_level)
 
     def _refuse(self, mistake: str) -> NoReturn:
         """Fail the test for a mistake in itself, and ask nothing for those that follow."""

@@ -10,6 +10,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from pytest_xling.errors import ConfigError, StoreError
+from pytest_xling.plugin.exit_status import RunFacts
 
 if TYPE_CHECKING:
     import pytest
@@ -61,14 +62,8 @@ class Context:
             msg = "--dist=each would ask every question once per worker; use another --dist"
             raise ConfigError(msg)
         self.asks_nothing = any(getattr(config.option, name, False) for name in ONLY_SHOW)
-        self.faults = 0
-        """Of the provider or of a step, in any process."""
-        self.failed_cases = 0
-        """Tests of cases that failed, in any process."""
-        self.mistaken = False
-        """Whether a mistake in the configuration was found while tests were collected or run."""
-        self.unwritten = False
-        """Whether a summary, a report or a file that was to be changed could not be written."""
+        self.facts = RunFacts()
+        """What decides the exit status, as far as it is known."""
         self.ended = ""
         """How the run ended, once the store has been told."""
         self.began = 0.0

@@ -6,10 +6,7 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING
 
-import pytest
-
 from pytest_xling.errors import ConfigError
-from pytest_xling.gates.decide import Decision
 from pytest_xling.interfaces.batching import Batching
 from pytest_xling.planning.plan import groups_of, planned_scores
 from pytest_xling.plugin.selection import GROUP_CASES, case_of
@@ -20,13 +17,15 @@ from pytest_xling.store.cases import by_case
 from pytest_xling.store.runs import Stop, put_stop, total_progress
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
+
+    import pytest
 
     from pytest_xling.gates.interim_looks import Looks
     from pytest_xling.gates.spec import GateSpec
     from pytest_xling.planning.plan import Case
+    from pytest_xling.plugin.annotators import Annotators
     from pytest_xling.plugin.context import Context
-    from pytest_xling.plugin.evaluation import Annotators
     from pytest_xling.plugin.selection import Selection
 
 AHEAD = 2
@@ -35,7 +34,7 @@ WAIT_S, POLL_S = 120.0, 0.2
 
 
 class EarlyStopping:
-    """A pytest plugin beside the session: the order of questions, and the end of a bad run.
+    """The order of questions, and the end of a bad run.
 
     Without the option nothing happens.
 
@@ -81,10 +80,8 @@ class EarlyStopping:
         fewest = 1 if self._batching else PER_WORKER
         return fewest if self._how is None else max(fewest, int(self._how.split(":")[1]))
 
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> Generator[None]:
-        """Ask in random order, whoever else orders the tests."""
-        yield
+    def reorder(self, items: list[pytest.Item]) -> None:
+        """Have questions asked in random order."""
         if self._how is not None:
             _in_random_order(items, seed=self._context.setup.settings.seed)
 
@@ -118,17 +115,13 @@ class EarlyStopping:
             return self._selection.expected(benchmark, metric)
         return self._looking.expected_at_end(benchmark, metric)
 
-    @pytest.hookimpl(trylast=True)
-    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Say what ended the run, and what that saved."""
+    def saved(self) -> str:
+        """Say what ended the run early, and what that saved."""
         context = self._context
-        if not context.stopped_early:
-            return
         planned = self._selection.planned_cases()
         with context.database.read() as connection:
             saved = planned - len(by_case(connection, context.run_id, "case_id"))
-        line = f"{context.early_stop()}; {saved:,} of {planned:,} requests were not made"
-        terminalreporter.write_line(line, red=True)
+        return f"{context.early_stop()}; {saved:,} of {planned:,} requests were not made"
 
 
 def _in_random_order(items: list[pytest.Item], *, seed: int) -> None:
@@ -273,6 +266,8 @@ class _Looking:
 
     def _failed(self, benchmark: str, look: int) -> GateSpec | None:
         """Return the first gate of a benchmark that fails at a look; never an advisory one."""
+        from pytest_xling.gates.decide import Decision  # noqa: PLC0415  statistics, for gates only
+
         decision = Decision(
             self._context.stored_run,
             family=self._selection.family,

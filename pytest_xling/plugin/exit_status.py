@@ -5,7 +5,7 @@ docs/green.md shows the rule as a table, and tests/plugin/test_exit_status.py ho
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import pytest
@@ -14,42 +14,60 @@ _RESULTS: Final = frozenset(
     {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED}
 )
 """Exit statuses that speak of results; others say that the session itself did not end well."""
+_STOPPED: Final = frozenset({pytest.ExitCode.INTERRUPTED, pytest.ExitCode.USAGE_ERROR})
+"""... and these, that it was not meant to go on."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class RunFacts:
-    """What decides the exit status."""
+    """What the hooks of a session have found out, as the controller or only process sees it."""
 
-    pytest: int
-    """The status by pytest and other plugins; 3 where tests gave no result, or a worker died."""
+    pytest: int = 0
+    """The status by pytest and other plugins."""
     mistaken: bool = False
     """A mistake in the configuration was found while tests were collected or run."""
+    crashes: list[str] = field(default_factory=list)
+    """A line for each worker that died."""
+    internal_errors: list[str] = field(default_factory=list)
+    """The last line of each internal error of pytest's, in whichever process."""
+    missing: list[str] = field(default_factory=list)
+    """Node ids of tests that were planned and gave no result."""
+    stopped: bool = False
+    """pytest ended the session before all tests were run, as with ``-x``."""
     faults: int = 0
     """Cases and gates that met a fault of a provider or of a step."""
     unkept: bool = False
     """How the run ended could not be written into the store."""
-    closed: bool = False
-    """A verdict keeps the release back, or ended the run early, whatever became of its test."""
+    failed_cases: int = 0
+    """Tests of cases that failed: pytest's status says so, too."""
+    blocked: bool = False
+    """A verdict keeps the release back, whatever became of its test."""
+    stopped_early: bool = False
+    """A gate that failed at an interim look ended the run."""
     unjudged: bool = False
-    """A gate that thresholds.yaml asks for was not judged, or a required language not asked."""
+    """A gate that thresholds.yaml asks for was not judged, or a required language not selected."""
     undecided: bool = False
     """Gates were judged, and none that estimates something has passed."""
     unwritten: bool = False
-    """A report, or a file that was to be changed, could not be written."""
+    """A summary, a report, or a file that was to be changed, could not be written."""
     shard: bool = False
     """A part of a run, which judges nothing and may be without questions."""
+
+    @property
+    def lost(self) -> bool:
+        """Whether tests gave no result that should have."""
+        lost = self.crashes or self.internal_errors or (self.missing and not self.stopped)
+        return bool(lost) and self.pytest not in _STOPPED
 
 
 def exit_status(facts: RunFacts) -> int:
     """Decide the exit status: a mistake, then what is missing, then what is closed, else 0."""
-    if facts.mistaken:
-        return pytest.ExitCode.USAGE_ERROR
-    if facts.pytest not in _RESULTS:
-        return facts.pytest
     failed, incomplete = pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERNAL_ERROR
     first = (
-        (facts.faults > 0 or facts.unkept, incomplete),
-        (facts.pytest == failed or facts.closed, failed),
+        (facts.mistaken, pytest.ExitCode.USAGE_ERROR),
+        (facts.pytest not in _RESULTS, facts.pytest),
+        (facts.lost or facts.faults > 0 or facts.unkept, incomplete),
+        (facts.pytest == failed or facts.blocked or facts.stopped_early, failed),
         (facts.unjudged or facts.unwritten, incomplete),
         (facts.undecided, failed),
         (facts.shard, pytest.ExitCode.OK),
@@ -57,15 +75,10 @@ def exit_status(facts: RunFacts) -> int:
     return next((status for holds, status in first if holds), facts.pytest)
 
 
-def run_status(facts: RunFacts, *, stopped: bool, stopped_early: bool) -> str:
+def run_status(facts: RunFacts) -> str:
     """Tell how the run ended, as the store keeps it.
 
     A gate that was left out makes no run incomplete: ``xling gate`` can judge it.
-
-    Args:
-        facts: of the session.
-        stopped: whether pytest ended it before all tests were run, as with ``-x``.
-        stopped_early: whether a gate that failed at an interim look did.
 
     Returns:
         complete, stopped, incomplete or interrupted.
@@ -73,6 +86,6 @@ def run_status(facts: RunFacts, *, stopped: bool, stopped_early: bool) -> str:
     status = exit_status(replace(facts, unjudged=False, unwritten=False))
     if status == pytest.ExitCode.INTERRUPTED:
         return "interrupted"
-    if status not in _RESULTS or stopped:
+    if status not in _RESULTS or facts.stopped:
         return "incomplete"
-    return "stopped" if stopped_early else "complete"
+    return "stopped" if facts.stopped_early else "complete"

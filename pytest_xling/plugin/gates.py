@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_xling.errors import XlingError
-from pytest_xling.gates.decide import Decision
 from pytest_xling.gates.judge import advises, blocks, reason_of
 from pytest_xling.gates.spec import LIMITS
 from pytest_xling.plugin.context import FAULT
-from pytest_xling.plugin.selection import GateTest
 from pytest_xling.registry import load
 from pytest_xling.store.verdicts import put_verdict
 from pytest_xling.text.display import printable
@@ -23,10 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytest_xling.gates.spec import GateSpec
-    from pytest_xling.plugin.context import Context
-    from pytest_xling.plugin.early_stopping import EarlyStopping
-    from pytest_xling.plugin.evaluation import Annotators, Evaluator
-    from pytest_xling.plugin.selection import Selection
+    from pytest_xling.plugin.parts import Parts
     from pytest_xling.records import Verdict
 
 _SMALLEST_P = 1e-300
@@ -35,45 +29,22 @@ _LONGEST_REASON = 2000
 """Characters of a reason in the JUnit file: what decided a gate stands at its end."""
 
 
-@dataclass(eq=False)
-class Gates:
-    """What the gates of a session are decided with."""
-
-    context: Context
-    selection: Selection
-    evaluator: Evaluator
-    annotators: Annotators
-    stopping: EarlyStopping
-
-    @cached_property
-    def decision(self) -> Decision:
-        """What decides them, once the run is there."""
-        return Decision(
-            self.context.stored_run,
-            family=self.selection.family,
-            expected=self.stopping.expected,
-            looks=self.stopping.looks,
-        )
-
-
-class GateCheck(GateTest):
+class GateCheck:
     """One gate: what thresholds.yaml demands of a metric in one language."""
 
-    def __init__(self, gates: Gates, spec: GateSpec) -> None:
-        super().__init__(spec)
-        self._gates = gates
+    def __init__(self, parts: Parts, spec: GateSpec) -> None:
+        self.spec = spec
+        self._parts = parts
         self._stopped = False
         self._properties: list[tuple[str, object]] = []
 
     def set_up(self, item: pytest.Item) -> None:
         """Say in the report which gate this is."""
-        spec, context = self.spec, self._gates.context
+        spec, context = self.spec, self._parts.context
         baseline = context.setup.baseline if spec.kind == "drop" else None
         self._properties = item.user_properties
         self._properties += [
             ("xling_gate", spec.id),
-            ("xling_run", context.run_id),
-            ("xling_model", context.setup.model),
             ("xling_language", spec.language),
             ("xling_tier", spec.threshold.tier),
             *([] if spec.threshold.level is None else [("xling_level", str(spec.threshold.level))]),
@@ -88,29 +59,29 @@ class GateCheck(GateTest):
             XlingError: it cannot be judged or kept: a fault, which leaves the run incomplete.
         """
         try:
-            return self._decided()
+            return self._decide()
         except XlingError as fault:
             self._properties.append((FAULT, str(fault)))
             raise
 
-    def _decided(self) -> Verdict:
-        spec, gates = self.spec, self._gates
-        gates.evaluator.recall(spec.benchmark)
+    def _decide(self) -> Verdict:
+        spec, parts, context = self.spec, self._parts, self._parts.context
+        parts.evaluation.recall(spec.benchmark)
         if load("metric", spec.metric).fitted:
-            gates.evaluator.score_corpora()
-        verdict = gates.decision.verdict(spec, measure=self._measure)
-        self._stopped = gates.context.early_stop() is not None
-        behind = gates.context.stored_run.behind(spec.threshold, gap=spec.kind == "gap")
+            parts.evaluation.score_corpora()
+        verdict = parts.decision.verdict(spec, measure=self._measure)
+        self._stopped = context.early_stop() is not None
+        behind = context.stored_run.behind(spec.threshold, gap=spec.kind == "gap")
         self._properties += [("xling_judge", str(annotator)) for annotator in behind]
-        if verdict.outcome == "error" and spec.benchmark in gates.selection.recalled:
+        if verdict.outcome == "error" and spec.benchmark in parts.selection.recalled:
             self._properties.append((FAULT, verdict.reason))
-        gates.context.database.transact(
+        context.database.transact(
             partial(
                 put_verdict,
-                run_id=gates.context.run_id,
+                run_id=context.run_id,
                 benchmark=spec.benchmark,
                 verdict=verdict,
-                expected=gates.stopping.expected(spec.benchmark, spec.metric),
+                expected=parts.stopping.expected(spec.benchmark, spec.metric),
             )
         )
         return verdict
@@ -118,8 +89,8 @@ class GateCheck(GateTest):
     def _measure(self, spec: GateSpec) -> None:
         """Measure the annotators the gate rests on; a fault leaves the run incomplete."""
         try:
-            self._gates.annotators.vouch(spec.threshold, gap=spec.kind == "gap")
-        except XlingError as fault:
+            self._parts.annotators.vouch(spec.threshold, gap=spec.kind == "gap")
+        except XlingError as fault:  # the verdict is an error then
             self._properties.append((FAULT, str(fault)))
             raise
 
@@ -128,8 +99,8 @@ class GateCheck(GateTest):
         __tracebackhide__ = True
         try:
             verdict = self.verdict()
-        except XlingError as error:
-            pytest.fail(f"{self.spec.metric}: {error}", pytrace=False)
+        except XlingError as fault:
+            pytest.fail(f"{self.spec.metric}: {fault}", pytrace=False)
         made = verdict.estimate
         self._properties += [
             ("xling_outcome", verdict.outcome),

@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
 from _pytest.junitxml import xml_key  # what record_testsuite_property writes to
 
 from pytest_xling.errors import StoreError
@@ -21,7 +20,9 @@ from pytest_xling.store.runs import get_run
 from pytest_xling.store.scores import metric_steps
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable
+
+    import pytest
 
     from pytest_xling.plugin.context import Context
     from pytest_xling.store.runs import Progress
@@ -33,7 +34,7 @@ EVERY_S = {True: 1.0, False: 30.0}
 
 
 def sign_junit(context: Context) -> None:
-    """Say once in the JUnit file how each metric was made, and how new the answers are.
+    """Say once in the JUnit file what is so of all tests: run, model, answers, metrics.
 
     Raises:
         StoreError: the store cannot be read.
@@ -41,6 +42,8 @@ def sign_junit(context: Context) -> None:
     xml = context.config.stash.get(xml_key, None)
     if xml is None:
         return
+    xml.add_global_property("xling_run", context.run_id)
+    xml.add_global_property("xling_model", context.setup.model)
     with context.database.read() as connection:
         steps = metric_steps(connection, context.run_id)
         new = freshness(connection, get_run(connection, context.run_id))
@@ -161,9 +164,9 @@ class ProgressWatch:
 
 
 class Reporting:
-    """A pytest plugin, for the controller or the only process.
+    """Reports for the controller or the only process.
 
-    It writes when how the run ended is kept and pytest has shown its summary, and each report by
+    They are written when how the run ended is kept and pytest has shown its summary, and each by
     itself: what goes wrong with one is told, and hides neither the outcome nor another.
 
     In a step of GitHub Actions a line of the log can be a command to the runner, and a model's
@@ -177,10 +180,9 @@ class Reporting:
         self._token = ""
         self._commands: list[str] = []
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_sessionstart(self) -> None:
+    def begin(self) -> None:
         """Stop the runner of GitHub Actions from taking lines for commands."""
-        if os.environ.get("GITHUB_ACTIONS") != "true" or self._context.asks_nothing:
+        if os.environ.get("GITHUB_ACTIONS") != "true":
             return
         from pytest_xling.reports.github.commands import stop_listening  # noqa: PLC0415
 
@@ -188,19 +190,19 @@ class Reporting:
         if self._write([stop_listening(token)]):
             self._token = token
 
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_sessionfinish(self) -> Generator[None]:
-        """Write the reports when all is said; exit 3 where one asked for is missing."""
-        yield
-        if not self._context.run_id:
-            return
-        complete = self._context.ended in {"complete", "stopped"}
-        faults = [self._write_report(complete=complete)]
-        if self._file:
-            faults.append(self._tell_github(complete=complete))
-        for fault in filter(None, faults):
-            self._write([fault], red=True)
-            self._context.unwritten = True
+    def write(self) -> None:
+        """Write the reports, where a run has ended; let the runner listen again to its gates."""
+        from pytest_xling.reports.github.commands import listen_again  # noqa: PLC0415
+
+        if self._context.ended:
+            complete = self._context.ended in {"complete", "stopped"}
+            faults = [self._write_report(complete=complete)]
+            if self._file:
+                faults.append(self._tell_github(complete=complete))
+            for fault in filter(None, faults):
+                self._write([fault], red=True)
+                self._context.facts.unwritten = True
+        self._write([*([listen_again(self._token)] if self._token else []), *self._commands])
 
     def _write_report(self, *, complete: bool) -> str:
         """Write the report where one is asked for; return why there is none, "" if all is well."""
@@ -243,10 +245,8 @@ class Reporting:
                 verdicts = read_verdicts(connection, ours.run_id)
         except REPORT_FAULTS as error:
             return f"no summary for GitHub: {error}"
-        if ours.failed_cases:
-            text += (
-                f"\n❌ {failed_cases(ours.failed_cases)}, and no budget tolerates what they show\n"
-            )
+        if failed := ours.facts.failed_cases:
+            text += f"\n❌ {failed_cases(failed)}, and no budget tolerates what they show\n"
         text += "".join(f"\n⚠️ {warning}\n" for warning in ours.setup.warnings())
         left = undecided(verdicts, stopped=ours.stopped_early)
         self._commands = gate_annotations(
@@ -270,12 +270,6 @@ class Reporting:
         except OSError as error:
             return f"no summary for GitHub: {file}: {error.strerror or error}"
         return ""
-
-    def pytest_unconfigure(self) -> None:
-        """Let the runner listen again, and tell it of the gates."""
-        from pytest_xling.reports.github.commands import listen_again  # noqa: PLC0415
-
-        self._write([*([listen_again(self._token)] if self._token else []), *self._commands])
 
     def _write(self, lines: list[str], **look: bool) -> bool:
         """Write *lines* where pytest writes its own; return whether there is such a place."""

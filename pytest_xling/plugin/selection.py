@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
 from pytest_xling import registry
 from pytest_xling.errors import ConfigError, did_you_mean
-from pytest_xling.gates.spec import Compared, gate_ids, gates_of
+from pytest_xling.gates.spec import Compared, gates_of
 from pytest_xling.planning.outcome import refuse_flags
 from pytest_xling.planning.plan import chosen_languages, groups_of, planned_scores
 from pytest_xling.plugin.declared import flags_checked, markers, named_metrics
+from pytest_xling.plugin.node_ids import NO_GATES_ID, NodeIds
 from pytest_xling.plugin.places import given_paths
 from pytest_xling.records import Expected
-from pytest_xling.scheduling.groups import GATE, PER_WORKER, assign_groups, parse
+from pytest_xling.scheduling.groups import PER_WORKER, assign_groups
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
     from pytest_xling.plugin.context import Context
 
 NO_GATES = "thresholds.yaml sets no gate for this benchmark, its metrics, languages and model"
-NO_GATES_ID = "no-gates"
 NO_SEARCH_ID = "no-search"
 MISCONFIGURED = "pytest-xling is misconfigured: "
 """Begins what is said of a mistake; a worker's report has nothing else to know it by."""
@@ -49,30 +50,14 @@ class MisconfiguredError(pytest.Collector.CollectError):
         super().__init__(MISCONFIGURED + message)
 
 
-class CaseTest:
-    """What a test of a case is parametrised with."""
-
-    def __init__(self, case: Case) -> None:
-        self.case = case
-
-
-class GateTest:
-    """What a test of a gate is parametrised with."""
-
-    def __init__(self, spec: GateSpec) -> None:
-        self.spec = spec
-
-
 def case_of(item: pytest.Item) -> Case | None:
     """Return the case a test is about, if it is about one."""
-    parameter = _parameter(item, "xling_case")
-    return parameter.case if isinstance(parameter, CaseTest) else None
+    return getattr(_check_of(item, "xling_case"), "case", None)
 
 
 def gate_of(item: pytest.Item) -> GateSpec | None:
     """Return the gate a test is about, if it is about one."""
-    parameter = _parameter(item, "xling_gate")
-    return parameter.spec if isinstance(parameter, GateTest) else None
+    return getattr(_check_of(item, "xling_gate"), "spec", None)
 
 
 def is_gate(item: pytest.Item) -> bool:
@@ -80,7 +65,7 @@ def is_gate(item: pytest.Item) -> bool:
     return "xling_gate" in getattr(item, "fixturenames", ())
 
 
-def _parameter(item: pytest.Item, fixture: str) -> object:
+def _check_of(item: pytest.Item, fixture: str) -> object:
     callspec = getattr(item, "callspec", None)
     return None if callspec is None else callspec.params.get(fixture)
 
@@ -128,8 +113,8 @@ class Selection:
         self,
         metafunc: pytest.Metafunc,
         *,
-        case_test: Callable[[Case], CaseTest],
-        gate_test: Callable[[GateSpec], GateTest],
+        case_check: Callable[[Case], object],
+        gate_check: Callable[[GateSpec], object],
     ) -> None:
         """Make a test of every case, and of every gate, of the benchmark in the test's folder."""
         folder = metafunc.definition.path.parent.resolve()
@@ -144,12 +129,12 @@ class Selection:
             self._refuse_flags(metafunc, self._metrics(metafunc))
             cases = self._cut(self._plan(folder))
             ids = [case.id for case in cases]
-            metafunc.parametrize("xling_case", [case_test(case) for case in cases], ids=ids)
+            metafunc.parametrize("xling_case", [case_check(case) for case in cases], ids=ids)
         if "xling_gate" in metafunc.fixturenames:
             named = self._metrics(metafunc)
             self._refuse_limits(folder, metafunc.definition.path, named)
             gates = self._gates(folder, named)
-            checks: list[Any] = [gate_test(gate) for gate in gates]
+            checks: list[Any] = [gate_check(gate) for gate in gates]
             ids = [gate.id for gate in gates]
             if not gates:
                 checks = [pytest.param(None, marks=pytest.mark.skip(reason=NO_GATES))]
@@ -165,6 +150,26 @@ class Selection:
         if shard is None or _counted_by_others(self._context.config):
             return cases
         return [case for case in cases if shard.has(case)] or cases[:1]
+
+    def leave_to_other_shards(self, items: list[pytest.Item]) -> None:
+        """Deselect gates, and cases of other shards, once all else has selected; others stay.
+
+        Where nobody else selects there are no cases of others by then: a test takes some kB, run
+        or not. The metrics of gates are scored here; they are judged when all shards are there.
+        """
+        shard = self._setup.shard
+        if shard is None:
+            return
+        self.judged_later = [spec for item in items if (spec := gate_of(item)) is not None]
+
+        def is_ours(item: pytest.Item) -> bool:
+            case = case_of(item)
+            return not is_gate(item) and (case is None or shard.has(case))
+
+        elsewhere = [item for item in items if not is_ours(item)]
+        if elsewhere:
+            items[:] = filter(is_ours, items)
+            self._context.config.hook.pytest_deselected(items=elsewhere)
 
     def deselected(self, items: Sequence[pytest.Item]) -> None:
         """Note tests that are not selected: no gate rests on what the user skips."""
@@ -219,7 +224,8 @@ class Selection:
             return
         nodeids = [item.nodeid for item in items]
         units: dict[int, dict[tuple[str, str], Case]] = {}
-        assigned = assign_groups(nodeids, self.classify(), workers=workers, per_worker=per_worker)
+        kind = self.node_ids().kind
+        assigned = assign_groups(nodeids, kind, workers=workers, per_worker=per_worker)
         for nodeid, unit in assigned.items():
             # Another test of the file may have the id of a case.
             if nodeid in tested:
@@ -278,95 +284,37 @@ class Selection:
         self._uses[key] -= 1
         return self._uses[key] <= 0
 
-    def _count(self, nodeids: Sequence[str]) -> int:
-        """Return how many cases, each counted once, the tests called *nodeids* are about."""
-        classify = self.classify()
-        names = (parse(nodeid) for nodeid in nodeids if classify(nodeid) not in {None, GATE})
-        tested = {(name.path.rpartition("/")[0], name.callspec) for name in names}
-        # A test may be parametrised by more than its case.
-        return min(len(tested), sum(map(len, self._setup.plans.values())))
-
     def planned_cases(self) -> int:
         """Return how many cases were selected, here or by the workers."""
-        if self._context.distributed:
-            return self._count(self.collected)
-        return self.planned.total()
+        return len(self.selected()) if self._context.distributed else self.planned.total()
 
     def selected(self) -> list[Case]:
         """Return the cases that were selected, here or by the workers."""
         if self._context.distributed:
-            return self._cases_of(self.collected)
+            return self.node_ids().cases(self.collected)
         return [case for group in self.groups for case in group]
 
     def to_score(self) -> list[Case]:
         """Return the cases that gates rest on, selected or not, here or by the workers."""
-        if self._context.distributed:
-            return self._cases_of(self.collected, whole=self.last_failed)
-        cases = (case for group in self.groups for case in group)
-        recalled = (case for planned in self.recalled.values() for case in planned)
-        return list({(c.benchmark, c.id): c for c in (*cases, *recalled)}.values())
+        cases = self.selected()
+        recalled = list(self.recalled.values())
+        if self._context.distributed and self.last_failed:
+            names = {case.benchmark for case in cases}
+            plans = self._setup.plans.values()
+            recalled = [[case for case in plan if case.benchmark in names] for plan in plans]
+        return list({(c.benchmark, c.id): c for c in chain(cases, *recalled)}.values())
 
-    def _cases_of(self, nodeids: Sequence[str], *, whole: bool = False) -> list[Case]:
-        """Return the cases the tests called *nodeids* are about, each once.
+    def node_ids(self) -> NodeIds:
+        """Return what tells by its node id what a test is about."""
+        return NodeIds(self._setup.plans, self._gate_ids(), self._roots)
 
-        Args:
-            nodeids: of tests.
-            whole: return all cases of the benchmarks they are about.
-        """
-        plans = {
-            folder: {case.id: case for case in cases} for folder, cases in self._setup.plans.items()
-        }
-        tested: dict[tuple[str, str], Case] = {}
-        for name in map(parse, nodeids):
-            cases = plans.get(self._folder(name.path), {})
-            for part in _parts(name.callspec or ""):
-                if part in cases:
-                    tested[cases[part].benchmark, part] = cases[part]
-                    break
-        names = {case.benchmark for case in tested.values()} if whole else set()
-        for planned in self._setup.plans.values():
-            tested |= {(c.benchmark, c.id): c for c in planned if c.benchmark in names}
-        return list(tested.values())
-
-    def classify(self) -> Callable[[str], str | None]:
-        """Return what tells by its node id whether a test is a case, a gate or neither."""
-        samples = {
-            folder: {case.id: case.group for case in cases}
-            for folder, cases in self._setup.plans.items()
-        }
-        is_gate = gate_ids(
-            registry.names("metric"),
-            {
-                language
-                for benchmark in self._setup.benchmarks.values()
-                for language in chosen_languages(benchmark, self._setup.settings)
-            },
-        )
-        folders: dict[str, Path] = {}
-
-        def classify(nodeid: str) -> str | None:
-            name = parse(nodeid)
-            if name.path not in folders:
-                folders[name.path] = self._folder(name.path)
-            cases = samples.get(folders[name.path])
-            if cases is None or name.callspec is None:
-                return None
-            for part in _parts(name.callspec):
-                if part in cases:
-                    return cases[part]
-                if part == NO_GATES_ID or is_gate(part):
-                    return GATE
-            return None
-
-        return classify
-
-    def _folder(self, path: str) -> Path:
-        """Return the folder of a node id's file.
-
-        It is relative to the root directory, or to the path pytest was given outside of that.
-        """
-        folders = [(root / path).parent.resolve() for root in self._roots]
-        return next((folder for folder in folders if folder in self._setup.plans), folders[0])
+    def _gate_ids(self) -> dict[Path, set[str]]:
+        ids: dict[Path, set[str]] = {folder: set() for folder in self._setup.benchmarks}
+        for folder, known in ids.items():
+            for metric in self._limited(folder):
+                with suppress(ConfigError):  # told where the gates are collected
+                    known.update(gate.id for gate in self._gates_of_metric(folder, metric))
+        return ids
 
     def _without_search(self, metafunc: pytest.Metafunc, folder: Path) -> str:
         """Say why a test is skipped whose metrics need evidence; "" where somebody searches.
@@ -381,9 +329,7 @@ class Selection:
         searching = self._searching(metrics)
         if not searching:
             return ""
-        thresholds = self._setup.thresholds
-        limited = thresholds.metrics(self._setup.benchmarks[folder].name) if thresholds else ()
-        if held := set(metrics).intersection(limited):
+        if held := set(metrics).intersection(self._limited(folder)):
             held.difference_update(*(m for m in markers(folder) if not self._searching(m)))
         if held:
             return ""
@@ -462,16 +408,17 @@ class Selection:
             raise MisconfiguredError(msg)
         return self._setup.plans[folder]
 
+    def _limited(self, folder: Path) -> Sequence[str]:
+        """Return the metrics of a benchmark that thresholds.yaml limits."""
+        file = self._setup.thresholds
+        return () if file is None else file.metrics(self._setup.benchmarks[folder].name)
+
     def _gates(self, folder: Path, metrics: Sequence[str]) -> list[GateSpec]:
-        thresholds = self._setup.thresholds
         cases = {case.id for case in self._plan(folder)}
-        if thresholds is None:
-            return []
-        named = thresholds.metrics(self._setup.benchmarks[folder].name)
         try:
             gates = [
                 gate
-                for metric in named
+                for metric in self._limited(folder)
                 if metric in metrics
                 for gate in self._gates_of_metric(folder, metric)
             ]
@@ -634,12 +581,3 @@ def _together(cases: Iterable[Case]) -> list[Case]:
     return [
         case for group in groups.values() for case in sorted(group, key=lambda case: case.position)
     ]
-
-
-def _parts(callspec: str) -> Iterator[str]:
-    """Yield the id of a parameter set, and what may be the ids of single parameters in it."""
-    yield callspec
-    words = callspec.split("-")
-    for length in range(len(words) - 1, 0, -1):
-        for start in range(len(words) - length + 1):
-            yield "-".join(words[start : start + length])

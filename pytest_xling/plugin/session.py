@@ -11,17 +11,18 @@ import pytest
 
 from pytest_xling.errors import ConfigError, StoreError, XlingError
 from pytest_xling.files.whole import file_errors
-from pytest_xling.plugin.cases import CaseCheck, Cases
+from pytest_xling.plugin.annotators import Annotators
+from pytest_xling.plugin.cases import CaseCheck
 from pytest_xling.plugin.context import FAULT, GIVEN_UP, MISTAKE, Context
 from pytest_xling.plugin.early_stopping import EarlyStopping
-from pytest_xling.plugin.ending import REPORT_FAULTS, Ending
-from pytest_xling.plugin.evaluation import Annotators, Evaluator, roles_asked
-from pytest_xling.plugin.gates import GateCheck, Gates
+from pytest_xling.plugin.ending import Ending
+from pytest_xling.plugin.evaluation import Evaluation
+from pytest_xling.plugin.gates import GateCheck
 from pytest_xling.plugin.output import ProgressLine, ProgressWatch, Reporting, sign_junit
+from pytest_xling.plugin.parts import Parts
 from pytest_xling.plugin.run_header import begin_run, header
 from pytest_xling.plugin.selection import MISCONFIGURED, Selection, gate_of
 from pytest_xling.plugin.setup import read_setup
-from pytest_xling.plugin.sharding import Sharding
 from pytest_xling.scheduling.completeness import Completeness
 from pytest_xling.scheduling.scrub import ReportGuard
 from pytest_xling.store.cases import leave_out_cases
@@ -50,34 +51,29 @@ def start(config: pytest.Config) -> None:
             session = XlingSession(config, read_setup(config))
     except XlingError as error:
         raise pytest.UsageError(str(error)) from error
-    context, register = session.context, config.pluginmanager.register
-    register(session, "xling-session")
-    register(session.stopping, "xling-stopping")
-    register(ReportGuard(), "xling-report-guard")
-    shard = context.setup.shard
-    if shard is not None:
-        register(Sharding(shard, session.selection), "xling-sharding")
-    if not context.is_worker:
-        register(Completeness(), "xling-completeness")
-        register(Ending(context, session.selection), "xling-ending")
-        register(Reporting(context), "xling-reporting")
+    config.pluginmanager.register(session, "xling-session")
+    config.pluginmanager.register(ReportGuard(), "xling-report-guard")
+    if not session.context.is_worker:
+        config.pluginmanager.register(session.completeness, "xling-completeness")
 
 
 class XlingSession:
     """The plugin's hooks, registered only where a model is named."""
 
     def __init__(self, config: pytest.Config, setup: Setup) -> None:
-        self.context = Context(config, setup)
-        self.selection = Selection(self.context)
+        self.context = context = Context(config, setup)
+        self.completeness = Completeness()
+        self.selection = Selection(context)
         self._line = ProgressLine(config, self.selection.planned_cases)
-        self._evaluator = Evaluator(self.context, self.selection, show=self._line.show)
-        annotators = Annotators(self.context, self._evaluator)
-        self.stopping = EarlyStopping(self.context, self.selection, annotators)
-        parts = (self.context, self.selection, self._evaluator, annotators, self.stopping)
-        self._cases, self._gates = Cases(*parts), Gates(*parts)
+        self._evaluation = Evaluation(context, self.selection, show=self._line.show)
+        annotators = Annotators(context, self._evaluation)
+        self._stopping = EarlyStopping(context, self.selection, annotators)
+        self._parts = Parts(context, self.selection, self._evaluation, annotators, self._stopping)
+        self._ending = Ending(self._parts, self.completeness)
+        if not self.context.is_worker:
+            self._reporting = Reporting(self.context)
         self._continues = ""
         self._watch: ProgressWatch | None = None
-        self._session: pytest.Session | None = None
         self._garbage_threshold = gc.get_threshold()
 
     # Before anything runs
@@ -95,6 +91,7 @@ class XlingSession:
             gc.set_threshold(COLLECT_GARBAGE_AFTER, *others)
         if context.is_worker or context.asks_nothing:
             return
+        self._reporting.begin()
         try:
             with file_errors():
                 context.open_cluster()  # where it is not there, no run is begun
@@ -110,21 +107,23 @@ class XlingSession:
         """Make a test of every case, and of every gate, of the benchmark in the test's folder."""
         self.selection.parametrize(
             metafunc,
-            case_test=partial(CaseCheck, self._cases),
-            gate_test=partial(GateCheck, self._gates),
+            case_check=partial(CaseCheck, self._parts),
+            gate_check=partial(GateCheck, self._parts),
         )
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> Generator[None]:
-        """Put gates after everything else, whoever else orders the tests, as ``--ff`` does."""
+        """Put gates after everything else, whoever else selects and orders, as ``--ff`` does."""
         yield
         items.sort(key=lambda item: gate_of(item) is not None)
+        self._stopping.reorder(items)
+        self.selection.leave_to_other_shards(items)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Note what was selected."""
         workers = self.context.workers if self.context.is_worker else None
-        self.selection.note(session.items, workers=workers, per_worker=self.stopping.per_worker)
-        self._evaluator.barriers = self.stopping.begin()
+        self.selection.note(session.items, workers=workers, per_worker=self._stopping.per_worker)
+        self._evaluation.barriers = self._stopping.begin()
         if not self.context.is_worker:
             self._leave_out()
         # What is imported and collected by now stays: no need to look through it for garbage.
@@ -173,7 +172,7 @@ class XlingSession:
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Know a mistake in the configuration, whoever found it."""
         if report.failed and any(sign in str(report.longrepr) for sign in MISTAKES):
-            self.context.mistaken = True
+            self.context.facts.mistaken = True
 
     def pytest_report_teststatus(
         self, report: pytest.CollectReport | pytest.TestReport
@@ -192,11 +191,11 @@ class XlingSession:
             return
         names = {name for name, _ in report.user_properties}
         if MISTAKE in names:
-            self.context.mistaken = True
+            self.context.facts.mistaken = True
         elif FAULT in names:
-            self.context.faults += 1
+            self.context.facts.faults += 1
         elif report.when == "call" and "xling_case" in names:
-            self.context.failed_cases += 1
+            self.context.facts.failed_cases += 1
 
     # xdist
 
@@ -210,102 +209,53 @@ class XlingSession:
         """Hand out samples in groups and gates last."""
         from pytest_xling.scheduling.waves import GroupedWaves  # noqa: PLC0415
 
-        classify = self.selection.classify()
-        return GroupedWaves(config, log, classify, per_worker=self.stopping.per_worker)
+        kind = self.selection.node_ids().kind
+        return GroupedWaves(config, log, kind, per_worker=self._stopping.per_worker)
 
     # At the end
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Stop asking, and keep everything."""
+    @pytest.hookimpl(wrapper=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None]:
+        """Stop asking and keep everything; decide once nobody else does.
+
+        That is before pytest shows its summary, for its terminal reporter is registered later.
+        """
+        self._stop_asking(session)
+        yield
+        if not self.context.is_worker:
+            self._ending.decide(session)
+
+    def _stop_asking(self, session: pytest.Session) -> None:
         if self._watch is not None:
             self._watch.close()
         self._line.clear()
         results = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
-        context = self.context
-        if not context.is_worker and context.run_id and session.exitstatus in results:
-            self._evaluator.score_rest()
-        self._evaluator.close()
-        if context.is_worker:
-            return
-        self._session = session
-        if context.run_id:
+        asked = not self.context.is_worker and self.context.run_id
+        if asked and session.exitstatus in results:
+            self._evaluation.score_rest()
+        self._evaluation.close()
+        if asked:
             with contextlib.suppress(StoreError):  # those who lost something by it report it
-                sign_junit(context)
+                sign_junit(self.context)
 
-    def _kept_so_far(self) -> str:
-        """Say of a run that was interrupted how much of it is kept; "" of others."""
-        if self._session is None or self._session.exitstatus != pytest.ExitCode.INTERRUPTED:
-            return ""
-        with contextlib.suppress(StoreError):  # those who lost something by it report it
-            stored, planned = self.context.setup.stored_answers(
-                self.context.database, since=self.context.since
-            )
-            return (
-                f"interrupted: {len(stored):,} of {planned:,} answers are kept; run again to ask "
-                "only the rest"
-            )
-        return ""
-
-    def _judges_itself(self) -> bool:
-        setup = self.context.setup
-        if setup.settings.judge not in {(), (setup.settings.model,)}:
-            return False
-        with contextlib.suppress(StoreError):
-            return "judge" in roles_asked(self.context.database, self.context.run_id, setup.factory)
-        return False
-
-    @pytest.hookimpl(trylast=True)
-    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Show what came of it."""
-        context = self.context
-        if context.is_worker or not context.run_id:
-            return
-        from pytest_xling.reports.terminal import summary  # noqa: PLC0415
-        from pytest_xling.reports.terminal.closing import failed_cases, faults_met  # noqa: PLC0415
-
-        terminalreporter.section(f"xling: {context.setup.model}")
-        writer = terminalreporter._tw  # noqa: SLF001  what pytest's own plugins write to
-        try:
-            with context.database.read() as connection:
-                text = summary(
-                    connection,
-                    context.run_id,
-                    width=writer.fullwidth,
-                    color=writer.hasmarkup,
-                    verbose=terminalreporter.verbosity > 0,
-                    store=context.setup.settings.store,
-                    complete=not context.faults,
-                    comparison=context.setup.compared(connection, context.run_id),
-                )
-        except REPORT_FAULTS as error:
-            text = f"no summary: {error}\n"
-            context.unwritten = True
-        terminalreporter.write(text)
-        if interrupted := self._kept_so_far():
-            terminalreporter.write_line(interrupted, yellow=True)
-        if self._judges_itself():
-            terminalreporter.write_line(
-                "Answers were judged by the model under test itself, as in XLingEval; name another "
-                "judge with --xling-judge=MODEL."
-            )
-        if context.failed_cases:
-            terminalreporter.write_line(
-                f"{failed_cases(context.failed_cases)}: no budget in thresholds.yaml tolerates "
-                "what they show"
-            )
-        if self._evaluator.corpora_fault is not None:
-            terminalreporter.write_line(f"not scored: {self._evaluator.corpora_fault}", red=True)
-        if context.faults:
-            terminalreporter.write_line(
-                f"{faults_met(context.faults)} of the provider or of a step: the run is "
-                "incomplete (exit 3); run again to ask only what is missing",
-                red=True,
-            )
+    @pytest.hookimpl(wrapper=True, trylast=True)
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> Generator[None]:
+        """Say what is missing before all that others say, and what came of the run after it."""
+        if self.context.is_worker:
+            return (yield)
+        self._ending.show_missing(terminalreporter)
+        yield
+        self._ending.show(terminalreporter)
 
     def pytest_unconfigure(self) -> None:
-        """Close the store."""
+        """Write reports when all is said and how the run ended is kept; close the store.
+
+        A report that is asked for and cannot be written ends the session with 3.
+        """
         gc.set_threshold(*self._garbage_threshold)
+        if not self.context.is_worker:
+            self._reporting.write()
+            self._ending.decide_again()
         self.context.close()
 
 

@@ -8,28 +8,19 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 _PHASES: Final = frozenset({"setup", "call", "teardown"})
 _OUTCOMES: Final = frozenset({"passed", "failed", "skipped"})
-# The statuses that speak about results; others already say that the run did not end well ...
-_RESULTS: Final = frozenset(
-    {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED}
-)
-# ... and these, that it was not meant to go on.
-_STOPPED: Final = frozenset({pytest.ExitCode.INTERRUPTED, pytest.ExitCode.USAGE_ERROR})
 _MAX_LISTED: Final = 10
 
 
 class Completeness:
-    """A pytest plugin, for the controller or the only process: exit 3 if the run is incomplete.
-
-    Incomplete means: a planned test was not reported (unless -x, --maxfail or the like stopped
-    the run), a worker died, or pytest had an internal error, in whichever process.
+    """A pytest plugin, for the controller or the only process: knows which tests gave no result.
 
     Attributes:
         crashes: one line for each worker that died.
-        internal_errors: the last line of each internal error.
+        internal_errors: the last line of each internal error, in whichever process.
     """
 
     def __init__(self) -> None:
@@ -38,11 +29,21 @@ class Completeness:
         self._planned: Counter[str] = Counter()
         self._reported: Counter[str] = Counter()
         self._calls_run = True
-        self._incomplete = False
 
     def missing(self) -> list[str]:
         """Return the node ids planned but not reported, in the order of collection."""
         return [nodeid for nodeid, count in self._planned.items() if self._reported[nodeid] < count]
+
+    def lines(self) -> Iterator[str]:
+        """Say what is missing, and why."""
+        yield from self.crashes
+        yield from (f"internal error: {error}" for error in self.internal_errors)
+        missing = self.missing()
+        if missing:
+            yield f"{len(missing)} of {self._planned.total()} tests gave no result:"
+        yield from (f"  {nodeid}" for nodeid in missing[:_MAX_LISTED])
+        if len(missing) > _MAX_LISTED:
+            yield f"  ... and {len(missing) - _MAX_LISTED} more"
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> None:
@@ -84,33 +85,6 @@ class Completeness:
             or (phase == "setup" and report.outcome != "passed" and self._calls_run)
         ):
             self._reported[report.nodeid] += 1
-
-    @pytest.hookimpl(trylast=True)
-    def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Set exit status 3, unless pytest itself already says that the run did not end well."""
-        if session.exitstatus in _STOPPED:
-            return
-        stopped = bool(session.shouldfail or session.shouldstop)
-        lost = self.crashes or self.internal_errors or (not stopped and self.missing())
-        self._incomplete = bool(lost)
-        if lost and session.exitstatus in _RESULTS:
-            session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
-
-    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Say why the run is incomplete."""
-        if not self._incomplete:
-            return
-        terminalreporter.section("xling: the run is incomplete", red=True, bold=True)
-        for line in (*self.crashes, *(f"internal error: {e}" for e in self.internal_errors)):
-            terminalreporter.write_line(line)
-        missing = self.missing()
-        if missing:
-            planned = self._planned.total()
-            terminalreporter.write_line(f"{len(missing)} of {planned} tests gave no result:")
-        for nodeid in missing[:_MAX_LISTED]:
-            terminalreporter.write_line(f"  {nodeid}")
-        if len(missing) > _MAX_LISTED:
-            terminalreporter.write_line(f"  ... and {len(missing) - _MAX_LISTED} more")
 
     def _plan(self, nodeids: Sequence[str]) -> None:
         # The larger count of each: workers collect the same tests, a process may hold a test twice.

@@ -115,7 +115,7 @@ def test_the_workflow_in_the_guide_is_yaml_and_runs_what_there_is(tmp_path: Path
 def test_the_page_on_scale_is_true(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Two shards are made and merged as it says, and the reports are those of one run."""
     bench = _carried_out("scale.md", tmp_path_factory)
-    assert "night" == bench.properties("test_gate[wrong_language-hi]")["xling_run"]
+    assert "night" == bench.suite_properties()["xling_run"]
     assert (bench.root / "report.html").stat().st_size > 0
 
 
@@ -144,7 +144,7 @@ def test_the_sharded_workflow_does_what_it_says(tmp_path: Path) -> None:
     done = bench.run(_script(workflow, judge, known))
     assert 0 == done.returncode, done.stdout
     assert f"run gates-17: {len(shards)} shards, 24 answers" in done.stdout
-    assert "gates-17" == bench.properties("test_gate[wrong_language-hi]")["xling_run"]
+    assert "gates-17" == bench.suite_properties()["xling_run"]
 
 
 def _script(workflow: dict[str, Any], job: dict[str, Any], known: dict[str, str]) -> str:

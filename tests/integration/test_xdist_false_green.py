@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CONFTEST = """
 import os
 import pytest
-from pytest_xling.scheduling.completeness import Completeness
+from tests.scheduling.counted import Counted
 from pytest_xling.scheduling.scrub import ReportGuard
 
 def pytest_configure(config):
@@ -28,7 +28,7 @@ def pytest_configure(config):
     if "reports" in guards:
         config.pluginmanager.register(ReportGuard())
     if "completeness" in guards and not hasattr(config, "workerinput"):
-        config.pluginmanager.register(Completeness())
+        config.pluginmanager.register(Counted())
 """
 # Body of the failing test by what is hostile about it.
 HOSTILE = {

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CONFTEST = """
 import os, pathlib, time
 import pytest
-from pytest_xling.scheduling.completeness import Completeness
+from tests.scheduling.counted import Counted
 from pytest_xling.scheduling.groups import GATE, parse
 from pytest_xling.scheduling.scrub import ReportGuard
 
@@ -34,7 +34,7 @@ def classify(nodeid):
 def pytest_configure(config):
     config.pluginmanager.register(ReportGuard())
     if not hasattr(config, "workerinput"):
-        config.pluginmanager.register(Completeness())
+        config.pluginmanager.register(Counted())
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):

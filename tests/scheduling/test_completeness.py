@@ -12,10 +12,10 @@ from tests.forkserver import run_pytester
 ROOT = Path(__file__).resolve().parents[2]
 CONFTEST = """
 import pytest
-from pytest_xling.scheduling.completeness import Completeness
+from tests.scheduling.counted import Counted
 
 def pytest_configure(config):
-    config.pluginmanager.register(Completeness())
+    config.pluginmanager.register(Counted())
 """
 # A plugin that makes a report vanish, as a broken hook of a user's might.
 LOSES = """
@@ -85,7 +85,7 @@ def test_a_lost_test_is_named(project: pytest.Pytester) -> None:
     project.makepyfile(test_it="def test_a(): pass\ndef test_lost(): pass")
     result = run_pytester(project)
     assert pytest.ExitCode.INTERNAL_ERROR == result.ret
-    result.stdout.fnmatch_lines(["*is incomplete*", "1 of 2 tests *", "  test_it.py::test_lost"])
+    result.stdout.fnmatch_lines(["*incomplete*", "1 of 2 tests *", "  test_it.py::test_lost"])
 
 
 def test_many_lost_tests_are_counted(project: pytest.Pytester) -> None:
