@@ -18,8 +18,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from pytest_xling.engine.batches import in_batches
-from pytest_xling.engine.executor import LocalExecutor
+from pytest_xling.engine.executor import LocalExecutor, in_batches
 from pytest_xling.engine.on_ray import DatasetExecutor, open_cluster
 from pytest_xling.records import Answer, AnswerSet, Reading, Response, Sample
 from pytest_xling.registry import load
@@ -54,8 +53,7 @@ async def timed(executor: Executor, metric: Any, sets: Sequence[AnswerSet]) -> t
     """Return the seconds an executor takes, and the values by index."""
     began = time.perf_counter()
     values: dict[int, float | None] = {}
-    sizes = [each.size for each in sets]
-    computing = in_batches(metric, sets, sizes=sizes, executor=executor, max_batch=64)
+    computing = in_batches(metric, sets, executor=executor, max_batch=64)
     async for batch in computing:
         for index, reading in batch.items():
             if not isinstance(reading, Reading):

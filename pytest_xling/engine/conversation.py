@@ -11,7 +11,7 @@ from pytest_xling.text.thoughts import split_response
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pytest_xling.engine.memo import Memo
+    from pytest_xling.engine.memo import AnswerMemo
     from pytest_xling.records import Request, Response, Turn
 
 
@@ -39,22 +39,22 @@ def known_end(
 
 
 async def stored_ends(
-    starts: Sequence[tuple[Request, Sequence[Turn]]], answer: Memo[Request, Response]
+    starts: Sequence[tuple[Request, Sequence[Turn]]], answer: AnswerMemo
 ) -> list[tuple[Request, Response | None]]:
     """Return the last request of each conversation with its response, as far as both are stored.
 
     Args:
         starts: first requests, and the turns after them.
-        answer: the step that asks; it is not asked.
+        answer: the model's answers; it is not asked.
     """
     stored: dict[bytes, Response] = {}
 
     def known(request: Request) -> Response | None:
-        return stored.get(answer.step.key(request))
+        return stored.get(answer.key(request))
 
     while True:
         ends = [known_end(request, turns, known) for request, turns in starts]
-        lacking = [answer.step.key(request) for request, response in ends if response is None]
+        lacking = [answer.key(request) for request, response in ends if response is None]
         found = await answer.stored(lacking)
         if not found:
             return ends

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+MAX_BATCH = 256
+
 
 class Executor(Protocol):
     """Runs metrics and annotators over batches, and models that need no server."""
@@ -108,3 +110,31 @@ class WatchedExecutor:
     def _tell(self, made: Made) -> None:
         if whole := self._whole[made.name]:
             self._progress(made.name, self._done[made.name], whole)
+
+
+async def in_batches(
+    made: Made,
+    values: Sequence[Any],
+    *,
+    executor: Executor,
+    max_batch: int = MAX_BATCH,
+) -> AsyncIterator[dict[int, Any]]:
+    """Yield what *made* gives for *values* by their indices, a batch at a time; errors for some.
+
+    Args:
+        made: a metric or an annotator.
+        values: its inputs; those of similar length are in a batch.
+        executor: where to run it.
+        max_batch: inputs in a batch at most.
+    """
+    order = sorted(range(len(values)), key=lambda i: _size(values[i]))
+    indices = [order[start : start + max_batch] for start in range(0, len(order), max_batch)]
+    batches = [[values[i] for i in batch] for batch in indices]
+    async for number, outputs in executor.outcomes(made, batches):
+        yield dict(zip(indices[number], outputs, strict=True))
+
+
+def _size(value: Any) -> int:  # noqa: ANN401  any input
+    """Return how long an input is: a text with its language, an answer or a set of answers."""
+    size: int = len(value[0]) if isinstance(value, tuple) else value.size
+    return size

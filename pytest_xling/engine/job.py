@@ -80,6 +80,8 @@ class Result:
     job: Job
     asked: Request | None = None
     """What was asked last: of a conversation with the model's replies in it."""
+    response_key: bytes = b""
+    """The content key of that; empty where the model is not asked."""
     response: Response | None = None
     scorable: Scorable | None = None
     readings: Mapping[str, Reading] = field(default_factory=dict)

@@ -1,283 +1,298 @@
-"""The memo: each step's outputs are computed once, by one process, and kept."""
+"""The memo: what costs time or money is computed once, and kept in the store."""
 
 from __future__ import annotations
 
 import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
-from pytest_xling.errors import XlingError
+from pytest_xling.engine.answering import (
+    decode_response,
+    encode_response,
+    identity,
+    kept_as,
+    request_key,
+)
+from pytest_xling.errors import PermanentFault, XlingError
+from pytest_xling.keys import canonical_json
 from pytest_xling.store import outputs
 from pytest_xling.store.outputs import Output
 from pytest_xling.store.scores import signature_of
 from pytest_xling.text.display import clean
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Collection, Coroutine, Mapping, Sequence
+    from collections.abc import Coroutine
 
+    from pytest_xling.engine.client import Client
     from pytest_xling.engine.store_writer import StoreWriter
     from pytest_xling.keys import JsonValue
+    from pytest_xling.records import Request, Response
 
 In = TypeVar("In")
-In_contra = TypeVar("In_contra", contravariant=True)
 Out = TypeVar("Out")
+Compute: TypeAlias = Callable[[Sequence[In]], AsyncIterator[Mapping[int, Out | XlingError]]]
+"""Yields the outputs for inputs by their indices, some at a time as they are ready; an error in
+place of an output."""
 
 POLL_S = (0.02, 1.0)
-"""How often to look for what another process computes: first and longest pause."""
+"""How often to look for what another process asks: first and longest pause."""
 
 
-class Step(Protocol[In_contra, Out]):
-    """What costs time or money: a named, versioned function over batches."""
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """What outputs are kept by: a name, a version and parameters."""
 
-    kind: ClassVar[str]
-    """``answer``, ``annotation`` or ``score``."""
-    exclusive: bool
-    """Whether two processes must never compute the same key (it costs money or minutes)."""
+    kind: Literal["answer", "annotation", "score"]
     name: str
     version: str
     parameters: Mapping[str, JsonValue]
+    number: int
+    """Its own in the store."""
 
-    def key(self, value: In_contra) -> bytes:
-        """Return the content key of *value*."""
-        ...
+    @classmethod
+    async def open(
+        cls,
+        store: StoreWriter,
+        kind: Literal["answer", "annotation", "score"],
+        name: str,
+        version: str,
+        parameters: Mapping[str, JsonValue],
+    ) -> Step:
+        """Return a step with its number in *store*, which it is given if it is new."""
+        described: Any = {"kind": kind, "name": name, "version": version, "parameters": parameters}
+        number = await store.write(partial(outputs.step_id, **described))
+        return cls(**described, number=number)
 
-    def payload(self, value: In_contra) -> str | None:
-        """Return *value* as JSON where it should be kept for `xling explain`, else None."""
-        ...
-
-    def encode(self, out: Out) -> str:
-        """Return *out* as JSON."""
-        ...
-
-    def decode(self, text: str) -> Out:
-        """Return what :meth:`encode` was given."""
-        ...
-
-    def cost_usd(self, out: Out) -> float:
-        """Return what *out* cost."""
-        ...
-
-    def compute(self, values: Sequence[In_contra]) -> AsyncIterator[Mapping[int, Out | XlingError]]:
-        """Yield the outputs for *values* by their indices, some at a time as they are ready.
-
-        An error stands in place of an output. An exclusive step is given one value at a time, each
-        in a task of its own.
-        """
-        ...
-
-    def broken(self, error: BaseException) -> BaseException:
-        """Return what callers meet where computing, or keeping an output, broke with *error*."""
-        ...
+    @cached_property
+    def signature(self) -> str:
+        """How its outputs are made, in one line: its name, version and parameters."""
+        return signature_of(self.name, self.version, self.parameters)
 
 
-class Memo(Generic[In, Out]):
-    """Makes a step an awaitable function of one value, or of many.
+async def remember(
+    store: StoreWriter,
+    step: Step,
+    inputs: Mapping[bytes, In],
+    compute: Compute[In, Out],
+    *,
+    encode: Callable[[Any], str] = canonical_json,
+    decode: Callable[[str], Any] = json.loads,
+) -> dict[bytes, Out | XlingError]:
+    """Return a step's outputs for *inputs*: one look-up, and one batch of what is not stored.
 
-    Single calls made in the same turn of the event loop are looked up in the store together.
-    Equal values share one computation. Errors reach the callers and are not kept.
+    Equal inputs of calls side by side are computed once. Errors are returned and not kept. For what
+    runs here and now: what other processes compute is not waited for.
+
+    Args:
+        store: where outputs are kept.
+        step: what they are kept by.
+        inputs: by their content keys.
+        compute: makes what is missing.
+        encode: an output as JSON.
+        decode: what *encode* was given.
+    """
+
+    async def find_or_compute(inputs: Mapping[bytes, In]) -> dict[bytes, Out | XlingError]:
+        if not inputs:
+            return {}
+        find = partial(outputs.find_newest, keys=list(inputs), step=step.number)
+        stored = await store.read(find)
+        outs: dict[bytes, Out | XlingError] = {k: decode(text) for k, (_, text) in stored.items()}
+        keys = [key for key in inputs if key not in outs]
+        if not keys:
+            return outs
+        # What is ready is kept, whatever becomes of the rest.
+        async for ready in compute([inputs[key] for key in keys]):
+            by_key = {keys[index]: out for index, out in ready.items()}
+            rows = [
+                Output(key=(key, step.number), output=clean(encode(out)))
+                for key, out in by_key.items()
+                if not isinstance(out, XlingError)
+            ]
+            await store.write(partial(outputs.put, rows=rows))
+            outs |= by_key
+        return outs
+
+    under_way = store.under_way[step.number]
+    # What another call is about to have is awaited, not computed beside it.
+    theirs = {key: under_way[key] for key in inputs if key in under_way}
+    ours = {key: value for key, value in inputs.items() if key not in theirs}
+    batch = asyncio.create_task(find_or_compute(ours))
+    under_way.update(dict.fromkeys(ours, batch))
+    try:
+        outs = dict(await batch)
+    finally:
+        for key in ours:
+            del under_way[key]
+    for key, other in theirs.items():
+        outs[key] = (await asyncio.shield(other))[key]
+    return outs
+
+
+class AnswerMemo:
+    """Asks a model each request once, in whichever process, and keeps the answers.
+
+    Calls made in the same turn of the event loop are looked up in the store together. What another
+    process has leased is waited for, since it costs money or minutes. Errors reach the callers and
+    are not kept.
+
+    Args:
+        client: asks the model.
+        store: where answers are kept.
+        step: what they are kept by.
+        others: the numbers of the step's other editions.
+        since: of answers by those the newest counts that was made since, in seconds since 1970;
+            by its own any does.
     """
 
     def __init__(
         self,
-        step: Step[In, Out],
+        client: Client,
         store: StoreWriter,
-        step_id: int,
+        step: Step,
         *,
-        others: Collection[int] = (),
+        others: frozenset[int] = frozenset(),
         since: float = 0.0,
     ) -> None:
-        self.step = step
-        self.step_id = step_id
-        self._find = partial(outputs.find_newest, step=step_id, others=others, since=since)
-        self._made_by: dict[bytes, int] = {}
+        self._client = client
         self._store = store
-        self._loop = asyncio.get_running_loop()
-        self._shared: dict[bytes, asyncio.Future[Out]] = {}
-        self._waiting: dict[bytes, In] = {}
-        self._under_way: dict[bytes, asyncio.Task[dict[bytes, Out | XlingError]]] = {}
+        self._step = step
+        self._find = partial(outputs.find_newest, step=step.number, others=others, since=since)
+        self._made_by: dict[bytes, int] = {}
+        self._shared: dict[bytes, asyncio.Future[Response]] = {}
+        self._waiting: dict[bytes, Request] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
     @classmethod
     async def open(
-        cls, step: Step[In, Out], store: StoreWriter, *, since: float = 0.0
-    ) -> Memo[In, Out]:
-        """Return the memo of *step* in *store*.
+        cls, client: Client, store: StoreWriter, *, edition: str = "", since: float = 0.0
+    ) -> AnswerMemo:
+        """Return the memo of *client*'s answers in *store*.
 
-        Of answers the newest counts, by whichever edition of the step, that was made since *since*,
-        in seconds since 1970; and any by its own.
+        An *edition* keeps its answers beside earlier ones to the same requests.
         """
-        number = await store.write(
-            partial(
-                outputs.step_id,
-                kind=step.kind,
-                name=step.name,
-                version=step.version,
-                parameters=step.parameters,
-            )
-        )
-        others: Collection[int] = ()
-        if step.kind == "answer":
-            same = await store.read(partial(outputs.alternatives, step=number))
-            others = set(same) - {number}
-        return cls(step, store, number, others=others, since=since)
+        parameters: dict[str, JsonValue] = {"edition": edition} if edition else {}
+        step = await Step.open(store, "answer", kept_as(client.provider), "1", parameters)
+        same = await store.read(partial(outputs.alternatives, step=step.number))
+        return cls(client, store, step, others=frozenset(same) - {step.number}, since=since)
 
-    async def stored(self, keys: Sequence[bytes]) -> dict[bytes, Out]:
-        """Return the outputs that the store has, by their keys."""
-        found = await self._store.read(partial(self._find, keys=keys))
-        return {key: self.step.decode(text) for key, text in self._noted(found).items()}
+    def key(self, request: Request) -> bytes:
+        """Return the content key: all that determines the answer, and the repeat."""
+        return request_key(self._client.provider, request)
 
     def made_by(self, key: bytes) -> int:
-        """Return the number of the step that the output for *key* is kept under."""
-        return self._made_by.get(key, self.step_id)
+        """Return the number of the step that the answer for *key* is kept under."""
+        return self._made_by.get(key, self._step.number)
 
-    def _noted(self, found: Mapping[bytes, tuple[int, str]]) -> dict[bytes, str]:
-        """Note which outputs are of another edition of the step; return them without that."""
-        self._made_by |= {key: made for key, (made, _) in found.items() if made != self.step_id}
-        return {key: text for key, (_, text) in found.items()}
+    async def stored(self, keys: Sequence[bytes]) -> dict[bytes, Response]:
+        """Return the answers that the store has, by their keys."""
+        return self._read(await self._store.read(partial(self._find, keys=keys)))
 
-    @cached_property
-    def signature(self) -> str:
-        """The signature of the step's outputs: its name, version and parameters."""
-        return signature_of(self.step.name, self.step.version, dict(self.step.parameters))
+    async def __call__(self, request: Request, *, key: bytes = b"") -> Response:
+        """Return the answer to *request*, from the store if it is there.
 
-    async def __call__(self, value: In) -> Out:
-        """Return the step's output for *value*, from the store if it is there.
+        Args:
+            request: what is asked.
+            key: its content key, where that is known already.
 
         Raises:
-            XlingError: the step failed; nothing was kept.
+            XlingError: there is none; nothing was kept.
         """
-        key = self.step.key(value)
+        key = key or self.key(request)
         future = self._shared.get(key)
         if future is None:
-            future = self._shared[key] = self._loop.create_future()
+            loop = asyncio.get_running_loop()
+            future = self._shared[key] = loop.create_future()
             if not self._waiting:
-                self._loop.call_soon(self._flush)
-            self._waiting[key] = value
-        # Shielded: when one caller is cancelled the others still get their result.
+                loop.call_soon(self._flush)
+            self._waiting[key] = request
+        # Shielded: when one caller is cancelled the others still get their answer.
         return await asyncio.shield(future)
 
-    async def many(self, values: Sequence[In]) -> list[Out | XlingError]:
-        """Return the step's outputs for *values*, in order: one look-up, one batch.
-
-        Where the step failed on a value, the error stands in its place. For steps that run here
-        and now; it does not wait for what other processes compute.
-        """
-        keys = [self.step.key(value) for value in values]
-        by_key = dict(zip(keys, values, strict=True))
-        # What another call is about to have is awaited, not computed beside it.
-        ours = {key: value for key, value in by_key.items() if key not in self._under_way}
-        theirs = {key: self._under_way[key] for key in by_key if key not in ours}
-        batch = self._loop.create_task(self._find_or_compute(ours))
-        self._under_way.update(dict.fromkeys(ours, batch))
-        try:
-            outs = dict(await batch)
-        finally:
-            for key in ours:
-                del self._under_way[key]
-        for key, other in theirs.items():
-            outs[key] = (await asyncio.shield(other))[key]
-        return [outs[key] for key in keys]
-
-    async def _find_or_compute(self, values: dict[bytes, In]) -> dict[bytes, Out | XlingError]:
-        if not values:
-            return {}
-        outs: dict[bytes, Out | XlingError] = {**await self.stored(list(values))}
-        missing = {key: value for key, value in values.items() if key not in outs}
-        if missing:
-            outs.update(await self._compute_all(missing))
-        return outs
-
-    async def _compute_all(self, missing: Mapping[bytes, In]) -> dict[bytes, Out | XlingError]:
-        """Compute what is not stored; what is ready is kept, whatever becomes of the rest."""
-        keys, outs = list(missing), dict[bytes, "Out | XlingError"]()
-        async for ready in self.step.compute(list(missing.values())):
-            by_key = {keys[index]: out for index, out in ready.items()}
-            rows = [
-                self._row(key, missing[key], out)
-                for key, out in by_key.items()
-                if not isinstance(out, XlingError)
-            ]
-            await self._store.write(partial(outputs.put, rows=rows))
-            outs |= by_key
-        return outs
-
-    def _row(self, key: bytes, value: In, out: Out) -> Output:
-        return Output(
-            key=(key, self.step_id),
-            output=clean(self.step.encode(out)),
-            cost_usd=self.step.cost_usd(out),
-            payload=self.step.payload(value),
-        )
+    def _read(self, stored: Mapping[bytes, tuple[int, str]]) -> dict[bytes, Response]:
+        """Return what is stored, and note which answers are of another edition."""
+        own = self._step.number
+        self._made_by |= {key: step for key, (step, _) in stored.items() if step != own}
+        return {key: decode_response(json.loads(text)) for key, (_, text) in stored.items()}
 
     def _flush(self) -> None:
-        values, self._waiting = self._waiting, {}
-        resolve = self._resolve_exclusive if self.step.exclusive else self._resolve
-        self._start(resolve(values), list(values))
+        requests, self._waiting = self._waiting, {}
+        self._start(self._resolve(requests), list(requests))
+
+    async def _resolve(self, requests: dict[bytes, Request]) -> None:
+        """Hand out what is stored, ask what nobody asks, wait for what others do."""
+        missing = self._hand_out(await self.stored(list(requests)), requests)
+        pause, longest = POLL_S
+        while missing:
+            stored, claimed = await self._store.find_or_claim(
+                list(missing), self._step.number, find=self._find
+            )
+            missing = self._hand_out(self._read(stored), missing)
+            # In the order of the calls: what was needed first is asked first.
+            for key in [key for key in missing if key in claimed]:
+                # Not awaited: what others ask may be ready before ours is.
+                self._start(self._ask(key, missing.pop(key)), [key])
+            if missing:
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, longest)
+
+    def _hand_out(
+        self, stored: Mapping[bytes, Response], requests: Mapping[bytes, Request]
+    ) -> dict[bytes, Request]:
+        """Hand out what is stored and return the rest."""
+        for key, response in stored.items():
+            self._settle(key, response)
+        return {key: request for key, request in requests.items() if key not in stored}
+
+    async def _ask(self, key: bytes, request: Request) -> None:
+        """Ask what this process has claimed, and keep the answer before anybody acts on it."""
+        client, row_key = self._client, (key, self._step.number)
+        try:
+            response = await client.ask(request)
+        except XlingError as fault:
+            self._settle(key, fault)
+            await self._store.release([row_key])
+            return
+        await self._store.put(
+            Output(
+                key=row_key,
+                output=clean(encode_response(response)),
+                cost_usd=client.account.price(response.usage) if client.account else 0.0,
+                payload=canonical_json(identity(client.provider, request)),
+            )
+        )
+        self._settle(key, response)
 
     def _start(self, work: Coroutine[Any, Any, None], keys: Sequence[bytes]) -> None:
-        task = self._loop.create_task(work)
+        task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(partial(self._ended, keys))
 
     def _ended(self, keys: Sequence[bytes], task: asyncio.Task[None]) -> None:
-        """Pass on what broke a task, so that nobody waits for its outputs for ever."""
+        """Pass on what broke a task, so that nobody waits for its answers for ever."""
         self._tasks.discard(task)
         if task.cancelled():
             for key in keys:
                 if (future := self._shared.pop(key, None)) is not None:
                     future.cancel()
         elif (error := task.exception()) is not None:
-            fault = error if isinstance(error, XlingError) else self.step.broken(error)
+            fault = error
+            if not isinstance(error, XlingError):
+                fault = PermanentFault(f"provider {self._step.name!r} broke: {error!r}")
+                fault.__cause__ = error
+                self._start(self._store.release([(key, self._step.number) for key in keys]), ())
             for key in keys:
                 self._settle(key, fault)
-            if fault is not error:
-                self._start(self._store.release([(key, self.step_id) for key in keys]), ())
 
-    async def _resolve(self, values: dict[bytes, In]) -> None:
-        for key, out in (await self._find_or_compute(values)).items():
-            self._settle(key, out)
-
-    async def _resolve_exclusive(self, values: dict[bytes, In]) -> None:
-        """Hand out what is stored, compute what nobody computes, wait for what others do."""
-        found = await self._store.read(partial(self._find, keys=list(values)))
-        missing = self._hand_out(self._noted(found), values)
-        pause, longest = POLL_S
-        while missing:
-            found, claimed = await self._store.find_or_claim(
-                list(missing), self.step_id, find=self._find
-            )
-            missing = self._hand_out(self._noted(found), missing)
-            # In the order of the calls: what was wanted first is computed first.
-            for key in [key for key in missing if key in claimed]:
-                # Not awaited: what others compute may be ready before ours is.
-                self._start(self._compute(key, missing.pop(key)), [key])
-            if missing:
-                await asyncio.sleep(pause)
-                pause = min(2 * pause, longest)
-
-    def _hand_out(self, stored: dict[bytes, str], values: dict[bytes, In]) -> dict[bytes, In]:
-        """Hand out what is stored and return the rest."""
-        for key, text in stored.items():
-            self._settle(key, self.step.decode(text))
-        return {key: value for key, value in values.items() if key not in stored}
-
-    async def _compute(self, key: bytes, value: In) -> None:
-        """Compute what this process has claimed."""
-        async for ready in self.step.compute([value]):
-            out = ready[0]
-        if isinstance(out, XlingError):
-            self._settle(key, out)
-            await self._store.release([(key, self.step_id)])
-        else:
-            await self._store.put(self._row(key, value, out))
-            self._settle(key, out)
-
-    def _settle(self, key: bytes, out: Out | BaseException) -> None:
-        """Give *out* to those who wait for it."""
+    def _settle(self, key: bytes, answer: Response | BaseException) -> None:
+        """Give an answer, or why there is none, to those who wait for it."""
         future = self._shared.pop(key, None)
         if future is None or future.done():
             return
-        if isinstance(out, BaseException):
-            future.set_exception(out)
+        if isinstance(answer, BaseException):
+            future.set_exception(answer)
         else:
-            future.set_result(out)
+            future.set_result(answer)

@@ -9,11 +9,10 @@ from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_xling import registry
-from pytest_xling.engine.answer_step import Answering
 from pytest_xling.engine.answering import kept_as, provider_digest
 from pytest_xling.engine.client import Client
 from pytest_xling.engine.limits import Account, Budget, Patience, Slots
-from pytest_xling.engine.memo import Memo
+from pytest_xling.engine.memo import AnswerMemo
 from pytest_xling.errors import ConfigError, EvaluationError, did_you_mean
 from pytest_xling.interfaces.batching import Batching
 from pytest_xling.interfaces.provider import Translating
@@ -48,7 +47,7 @@ Price: TypeAlias = tuple[float, float] | float
 class Models:
     """The models of a run: the one under test, and those with a role, such as a judge.
 
-    The memo of the step that asks one is opened when first needed.
+    The memo of its answers is opened when first needed.
 
     Args:
         tested: the model under test.
@@ -67,20 +66,19 @@ class Models:
         edition: str = "",
         since: float = 0.0,
     ) -> None:
-        self._tested = tested
-        self._since = since
+        self.tested = tested
+        self._edition, self._since = edition, since
         self._roles = roles
         self._store = store
-        # A model with two roles is asked by one step: its limits hold for all of its requests.
+        # A model with two roles has one client: its limits hold for all of its requests.
         self._clients = {id(c): c for c in (tested, *chain.from_iterable(roles.values()))}
         for client in self._clients.values():
             client.open(store)
-        self.tested = Answering(tested, edition=edition)
-        self._memos: dict[int, asyncio.Task[Memo[Request, Response]]] = {}
+        self._memos: dict[int, asyncio.Task[AnswerMemo]] = {}
 
-    async def memo(self) -> Memo[Request, Response]:
-        """Return the memo of the step that asks the model under test."""
-        return await self._memo(self._tested)
+    async def memo(self) -> AnswerMemo:
+        """Return the answers of the model under test."""
+        return await self._memo(self.tested)
 
     async def asks(self, role: Role) -> list[RoleAsk]:
         """Return what puts questions to those who have *role*, one for each.
@@ -93,13 +91,11 @@ class Models:
             raise EvaluationError(msg)
         return [RoleAsk(await self._memo(client), client) for client in self._roles[role]]
 
-    async def _memo(self, client: Client) -> Memo[Request, Response]:
+    async def _memo(self, client: Client) -> AnswerMemo:
         key = id(client)
         if key not in self._memos:
-            step, since = Answering(client), 0.0
-            if client is self._tested:
-                step, since = self.tested, self._since
-            opening = Memo.open(step, self._store, since=since)
+            edition, since = (self._edition, self._since) if client is self.tested else ("", 0.0)
+            opening = AnswerMemo.open(client, self._store, edition=edition, since=since)
             self._memos[key] = asyncio.create_task(opening)
         return await self._memos[key]
 
@@ -138,12 +134,12 @@ class RoleAsk:
     """Puts questions to a model that has a role, through its memo.
 
     Args:
-        memo: of the step that asks the model.
+        memo: of the model's answers.
         client: asks it.
         first: the repeat that asks begin at; another one asks everything anew.
     """
 
-    def __init__(self, memo: Memo[Request, Response], client: Client, *, first: int = 0) -> None:
+    def __init__(self, memo: AnswerMemo, client: Client, *, first: int = 0) -> None:
         self.style: PromptStyle = client.provider.style
         self.structured: bool = getattr(client.provider, "structured", False)
         self._memo = memo

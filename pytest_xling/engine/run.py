@@ -32,12 +32,13 @@ from pytest_xling.text.display import clean
 from pytest_xling.text.thoughts import split_response
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from pytest_xling.engine.client import Client
     from pytest_xling.engine.executor import Executor
-    from pytest_xling.engine.memo import Memo
+    from pytest_xling.engine.memo import AnswerMemo
     from pytest_xling.engine.sets import ScorableSet
+    from pytest_xling.engine.steps import Scorer
     from pytest_xling.interfaces.annotator import Role
     from pytest_xling.interfaces.provider import Provider
     from pytest_xling.keys import JsonValue
@@ -138,7 +139,7 @@ class Run:
         results = await asyncio.gather(*(self._answered(job, answer) for job in jobs))
         scorers = await self._scorers(jobs)
         scored, sets = await self._scored(results, scorers)
-        await self._record(scored, sets, answer.made_by)
+        await self._record(scored, sets, answer)
         return scored
 
     async def score_corpora(
@@ -198,14 +199,14 @@ class Run:
         opened = await asyncio.gather(*(self._steps.scorer(name) for name in metrics))
         scorers = dict(zip(metrics, opened, strict=True))
         scored, rows = await self._scored(results, scorers)
-        fitted = {name: memo for name, memo in scorers.items() if _is_fitted(name)}
+        fitted = {name: each for name, each in scorers.items() if each.metric.fitted}
         of_corpora, faults = await self._fitted(results, fitted)
         faults += [result.fault for result in scored if result.fault is not None]
         if faults:
             return faults
         steps_of: dict[str, set[int]] = {}
         for job in (result.job for result in results):
-            numbers = {scorers[name].step_id for name in job.metrics}
+            numbers = {scorers[name].step.number for name in job.metrics}
             steps_of.setdefault(job.benchmark, set()).update(numbers)
         write = partial(
             rescored,
@@ -235,7 +236,7 @@ class Run:
         Raises:
             XlingError: it failed for one of them; its values for others are kept.
         """
-        signature = (await self._steps.annotator(annotator)).memo.signature
+        signature = (await self._steps.annotator(annotator)).step.signature
         steps = self._steps_of(self._factory, edition=edition) if edition else self._steps
         return signature, await _annotated(steps, annotator, answers)
 
@@ -251,7 +252,7 @@ class Run:
         """
         own = {**self._factory.own, "translate.target": target}
         steps = self._steps_of(replace(self._factory, own=own))
-        signature = (await steps.annotator("translate")).memo.signature
+        signature = (await steps.annotator("translate")).step.signature
         return signature, await _annotated(steps, "translate", answers)
 
     async def scored(
@@ -265,68 +266,69 @@ class Run:
             XlingError: it failed for one of them, or an annotator it needs; other readings are
                 kept.
         """
-        memo = await self._steps.scorer(metric)
+        scorer = await self._steps.scorer(metric)
         await self._steps.load()
         readings: list[Reading] = []
-        for reading in await memo.many(inputs):
+        for reading in await scorer(inputs):
             if isinstance(reading, XlingError):
                 raise reading
             readings.append(reading)
-        return memo.signature, readings
+        return scorer.step.signature, readings
 
     async def _prepare(self, jobs: Sequence[Job]) -> None:
         """Load what scoring needs while the first answers are awaited, if any is asked for."""
-        await self._models.tested.client.asking.wait()
+        await self._models.tested.asking.wait()
         await self._scorers(jobs)
         await self._steps.load()
         gc.freeze()  # models, too, stay to the end: no need to look through them for garbage
 
-    async def _answered(self, job: Job, answer: Memo[Request, Response]) -> Result:
-        asked = job.request
+    async def _answered(self, job: Job, answer: AnswerMemo) -> Result:
+        asked, key = job.request, answer.key(job.request)
         try:
-            response = await answer(asked)
+            response = await answer(asked, key=key)
             for turn in job.turns:
                 if (following := next_request(asked, response, turn)) is None:
                     break
-                asked = following
-                response = await answer(asked)
+                asked, key = following, answer.key(following)
+                response = await answer(asked, key=key)
         except XlingError as fault:
             self._count(errors=1, done=1)
-            return Result(job=job, asked=asked, fault=fault)
+            return Result(job=job, asked=asked, response_key=key, fault=fault)
         self._count(done=1)
-        return _with_response(job, asked, response)
+        return replace(_with_response(job, asked, response), response_key=key)
 
     async def _scored(
-        self, results: Sequence[Result], scorers: Mapping[str, Memo[Any, Any]]
+        self, results: Sequence[Result], scorers: Mapping[str, Scorer]
     ) -> tuple[list[Result], list[SetRow]]:
         """Score what was answered, each metric all its answers in one batch."""
         readings: list[dict[str, Reading]] = [{} for _ in results]
         faults: dict[int, XlingError] = {}
         rows: set[SetRow] = set()
 
-        async def score(name: str, memo: Memo[Any, Any]) -> None:
-            metric = load("metric", name)
+        async def score(name: str, scorer: Scorer) -> None:
+            metric = scorer.metric
             if metric.fitted:
                 return  # once all answers are there: score_corpora
-            wanted = [i for i, result in enumerate(results) if name in result.job.metrics]
-            if (unit := metric.unit) == "answer":
-                inputs: list[tuple[int, Any]] = [
+            indices = [i for i, result in enumerate(results) if name in result.job.metrics]
+            inputs: list[tuple[int, Any]]
+            if metric.unit == "answer":
+                inputs = [
                     (index, scorable)
-                    for index in wanted
+                    for index in indices
                     if (scorable := results[index].scorable) is not None
                 ]
             else:
-                inputs = sets_of(results, wanted, unit=unit)
+                inputs = [*sets_of(results, indices, unit=metric.unit)]
                 rows.update(_set_row(results[i].job, scorable) for i, scorable in inputs)
-            scored = await memo.many([scorable for _, scorable in inputs])
+            scored = await scorer([scorable for _, scorable in inputs])
             for (index, _), reading in zip(inputs, scored, strict=True):
                 if isinstance(reading, XlingError):
                     faults[index] = reading
                 else:
                     readings[index][name] = reading
 
-        await asyncio.gather(*(score(name, memo) for name, memo in scorers.items()))
-        signatures = {name: memo.signature for name, memo in scorers.items()}
+        await asyncio.gather(*(score(name, scorer) for name, scorer in scorers.items()))
+        signatures = {name: scorer.step.signature for name, scorer in scorers.items()}
         with_readings = [
             replace(
                 result,
@@ -339,28 +341,25 @@ class Run:
         return with_readings, sorted(rows)
 
     async def _fitted(
-        self, results: Sequence[Result], scorers: Mapping[str, Memo[Any, Any]]
+        self, results: Sequence[Result], scorers: Mapping[str, Scorer]
     ) -> tuple[set[SetRow], list[XlingError]]:
         """Score all answers with metrics that are fitted to them; return their sets, and faults."""
         rows: set[SetRow] = set()
         faults: list[XlingError] = []
-        for name, memo in scorers.items():
+        for name, scorer in scorers.items():
             asked = {result.job.benchmark for result in results if name in result.job.metrics}
             placed: list[tuple[Job, ScorableSet]] = []
             for benchmark in sorted(asked):
                 of_metric = [r for r in results if r.job.benchmark == benchmark]
-                for corpus in corpora_of(of_metric, unit=load("metric", name).unit):
+                for corpus in corpora_of(of_metric, unit=scorer.metric.unit):
                     placed += [(of_metric[index].job, scorable) for index, scorable in corpus]
-            readings = await memo.many([scorable for _, scorable in placed])
+            readings = await scorer([scorable for _, scorable in placed])
             faults += [reading for reading in readings if isinstance(reading, XlingError)]
             rows.update(_set_row(job, scorable) for job, scorable in placed)
         return rows, faults
 
     async def _record(
-        self,
-        results: Sequence[Result],
-        sets: Sequence[SetRow],
-        made_by: Callable[[bytes], int],
+        self, results: Sequence[Result], sets: Sequence[SetRow], answer: AnswerMemo
     ) -> None:
         """Keep which answers and scores belong to this run."""
         rows = [
@@ -373,8 +372,8 @@ class Run:
                 position=job.position,
                 question=_question(job.sample),
                 sample_metadata=json.dumps(dict(job.sample.metadata), ensure_ascii=False),
-                response_key=key,
-                response_step=made_by(key),
+                response_key=result.response_key,
+                response_step=answer.made_by(result.response_key),
                 answer_key=result.scorable.key,
                 cluster=_cluster(job.sample),
                 reference=job.sample.reference,
@@ -383,14 +382,13 @@ class Run:
             # What one metric could not score, others did: their scores count.
             if result.scorable is not None
             for job in (result.job,)
-            for key in (self._models.tested.key(result.request),)
         ]
 
         faults = [
             FaultRow(
                 benchmark=result.job.benchmark,
                 case_id=result.job.case_id,
-                response_key=self._models.tested.key(result.request),
+                response_key=result.response_key,
                 given_up=isinstance(result.fault, GivenUp),
                 text=clean(_text_of(result.fault)),
             )
@@ -410,13 +408,13 @@ class Run:
             )
         )
 
-    async def _scorers(self, jobs: Iterable[Job]) -> dict[str, Memo[Any, Any]]:
+    async def _scorers(self, jobs: Iterable[Job]) -> dict[str, Scorer]:
         """Open the metrics *jobs* need and note in the run what it is scored with."""
         wanted = {(job.benchmark, name) for job in jobs for name in (*job.metrics, *job.beside)}
         names = sorted({metric for _, metric in wanted})
         opened = await asyncio.gather(*(self._steps.scorer(name) for name in names))
         scorers = dict(zip(names, opened, strict=True))
-        new = {(b, scorers[m].step_id) for b, m in wanted} - self._known_steps
+        new = {(b, scorers[m].step.number) for b, m in wanted} - self._known_steps
         if new:
             steps_of: dict[str, list[int]] = {}
             for benchmark, step in sorted(new):

@@ -1,14 +1,15 @@
-"""The steps that run metrics: over answers, and over sets of answers."""
+"""What a metric gives for answers, and for sets of answers."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pytest_xling.engine.annotators import annotated_with
-from pytest_xling.engine.batches import MAX_BATCH, in_batches
+from pytest_xling.engine.annotating import annotated_with
+from pytest_xling.engine.executor import MAX_BATCH, in_batches
 from pytest_xling.engine.job import Scorable, missing_reason
 from pytest_xling.engine.sets import Corpus, ScorableSet, present
 from pytest_xling.errors import XlingError
@@ -18,237 +19,186 @@ from pytest_xling.records import Answer, AnswerSet, Reading
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
 
-    from pytest_xling.engine.annotators import Annotate
+    from pytest_xling.engine.annotating import Annotate
     from pytest_xling.engine.executor import Executor
     from pytest_xling.interfaces.metric import Metric
-    from pytest_xling.keys import JsonValue
 
 MAX_SETS = 64
 """Sets scored together: enough to fill a batch of an encoder with their answers."""
 
-AnyScorable = TypeVar("AnyScorable", Scorable, ScorableSet)
-Scored = TypeVar("Scored", Answer, AnswerSet)
+Scored: TypeAlias = "Answer | AnswerSet"
 
 
-class ReadingStep(Generic[AnyScorable, Scored]):
-    """Scores with one metric, whatever it scores, and how its readings are kept."""
+async def score(
+    metric: Metric[Any],
+    scorables: Sequence[Scorable | ScorableSet],
+    *,
+    annotators: Mapping[str, Annotate],
+    executor: Executor,
+) -> AsyncIterator[dict[int, Reading | XlingError]]:
+    """Score answers, or sets of them: annotate what needs it, then run the metric in batches.
 
-    kind: ClassVar[str] = "score"
-    exclusive = False
-    max_batch: ClassVar[int] = MAX_BATCH
+    What a fitted metric scores is scored with the corpora it is of. What the metric has nothing to
+    say of gets None and the reason: no answer, or a set with too few.
 
-    def __init__(
-        self,
-        metric: Metric[Scored],
-        *,
-        parameters: Mapping[str, JsonValue],
-        annotators: Mapping[str, Annotate],
-        executor: Executor,
-    ) -> None:
-        self.name = metric.name
-        self.version = metric.version
-        self.parameters = parameters
-        self._metric: Metric[Scored] = metric
-        self._annotators = annotators
-        self._executor = executor
-
-    def key(self, scorable: AnyScorable) -> bytes:
-        """Return the content key of what is scored."""
-        return scorable.key
-
-    async def compute(
-        self, scorables: Sequence[AnyScorable]
-    ) -> AsyncIterator[dict[int, Reading | XlingError]]:
-        """Score *scorables*: annotate what needs it, then run the metric in batches."""
-        readings: dict[int, Reading | XlingError] = {}
-        for index, scorable in enumerate(scorables):
-            if reason := self._why_unscored(scorable):
-                readings[index] = Reading(value=None, reason=reason)
-        given = [index for index in range(len(scorables)) if index not in readings]
-        annotated = await self._annotated([scorables[index] for index in given])
-        ready: dict[int, Scored] = {}
-        for index, scored in zip(given, annotated, strict=True):
-            if isinstance(scored, XlingError):
-                readings[index] = scored
-            else:
-                ready[index] = scored
-        places, inputs = list(ready), list(ready.values())
-        computing = in_batches(
-            self._metric,
-            inputs,
-            sizes=[scored.size for scored in inputs],
-            executor=self._executor,
-            max_batch=self.max_batch,
-        )
-        async for batch in computing:
-            # With the first batch goes what has no value, so that it makes no writing of its own.
-            yield readings | {places[index]: outcome for index, outcome in batch.items()}
-            readings = {}
-        if readings:
-            yield readings
-
-    def _why_unscored(self, scorable: AnyScorable) -> str:
-        """Say why *scorable* has no value; "" where the metric scores it."""
-        raise NotImplementedError
-
-    async def _annotated(self, scorables: Sequence[AnyScorable]) -> list[Scored | XlingError]:
-        """Annotate what is scored, then what the metric makes of it to be checked.
-
-        What went wrong stands in its place.
-        """
-        checker = self._metric.checked_by
-        needs = {name: each for name, each in self._annotators.items() if name != checker}
-        outcomes = await self._with_needs(needs, scorables)
-        if not checker:
-            return outcomes
-        places = [place for place, each in enumerate(outcomes) if not isinstance(each, XlingError)]
-        ready: list[Any] = [outcomes[place] for place in places]
-        checks = [self._metric.checks(each) for each in ready]
-        checked_of = await _each_annotated({checker: self._annotators[checker]}, checks)
-        for place, scored, annotated in zip(places, ready, checked_of, strict=True):
-            if isinstance(annotated, XlingError):
-                outcomes[place] = annotated
-            else:
-                outcomes[place] = replace(scored, checks=annotated)
-        return outcomes
-
-    async def _with_needs(
-        self, needs: Mapping[str, Annotate], scorables: Sequence[AnyScorable]
-    ) -> list[Scored | XlingError]:
-        """Return what the metric is given, annotated with *needs*; what went wrong in its place."""
-        raise NotImplementedError
-
-    def payload(self, _scorable: object) -> None:
-        """Keep nothing: the answers are kept already."""
-
-    def encode(self, reading: Reading) -> str:
-        """Return *reading* as JSON."""
-        return canonical_json([reading.value, reading.reason])
-
-    def decode(self, text: str) -> Reading:
-        """Return the reading in *text*."""
-        value, reason = json.loads(text)
-        return Reading(value=value, reason=reason)
-
-    def broken(self, error: BaseException) -> BaseException:
-        """Return *error*: it is a bug, and ends the run."""
-        return error
-
-    def cost_usd(self, _reading: Reading) -> float:
-        """Return 0: metrics run here."""
-        return 0.0
-
-
-class Scoring(ReadingStep[Scorable, Answer]):
-    """Scores answers with one metric.
-
-    Where there is no answer, metrics that have nothing to say give None and the reason.
+    Args:
+        metric: with its parameters.
+        scorables: what it scores.
+        annotators: those it needs.
+        executor: where it runs.
     """
-
-    def _why_unscored(self, scorable: Scorable) -> str:
-        """Say why there is nothing to score; "" if there is."""
-        answer = scorable.answer
-        reason = missing_reason(answer)
-        if self._metric.scores_missing:
-            return ""
-        if reason:
-            return f"no answer: {reason}"
-        silent = not answer.text.strip() and not self._metric.reads_calls
-        return "the answer is a call of a tool, without a text" if silent else ""
-
-    async def _with_needs(
-        self, needs: Mapping[str, Annotate], scorables: Sequence[Scorable]
-    ) -> list[Answer | XlingError]:
-        return await annotated_with(needs, [s.answer for s in scorables])
-
-
-class SetScoring(ReadingStep[ScorableSet, AnswerSet]):
-    """Scores sets of answers with one metric.
-
-    A set with fewer answers than the metric needs gets None and the reason.
-    """
-
-    max_batch = MAX_SETS
-
-    async def compute(
-        self, scorables: Sequence[ScorableSet]
-    ) -> AsyncIterator[dict[int, Reading | XlingError]]:
-        """Score *scorables*; those of a fitted metric with the corpora they are of."""
-        fitted = self._metric.fitted
-        computing = self._fit(scorables) if fitted else super().compute(scorables)
-        async for ready in computing:
+    readings: dict[int, Reading | XlingError] = {
+        index: Reading(value=None, reason=reason)
+        for index, scorable in enumerate(scorables)
+        if (reason := _why_unscored(metric, scorable))
+    }
+    if metric.fitted:
+        async for ready in _fit(metric, scorables, readings, annotators, executor):
             yield ready
-
-    async def _fit(
-        self, scorables: Sequence[ScorableSet]
-    ) -> AsyncIterator[dict[int, Reading | XlingError]]:
-        """Score whole corpora, each in a batch, whatever part of them is asked for."""
-        members: dict[bytes, list[int]] = {}
-        batches: dict[bytes, tuple[list[ScorableSet], list[AnswerSet]]] = {}
-        readings: dict[int, Reading | XlingError] = {}
-        for index, scorable in enumerate(scorables):
-            corpus = scorable.corpus or Corpus((scorable,))
-            members.setdefault(corpus.key, []).append(index)
-            if reason := self._why_unscored(scorable):
-                readings[index] = Reading(value=None, reason=reason)
-        for key, indices in members.items():
-            corpus = scorables[indices[0]].corpus or Corpus((scorables[indices[0]],))
-            enough = [scorable for scorable in corpus.sets if not self._why_unscored(scorable)]
-            sets: list[AnswerSet] = []
-            for answer_set in await self._annotated(enough):
-                if isinstance(answer_set, XlingError):
-                    readings.update(dict.fromkeys(indices, answer_set))
-                    break
-                sets.append(answer_set)
-            else:
-                batches[key] = enough, sets
-        keys = [key for key, (_, sets) in batches.items() if sets]
-        computing = self._executor.outcomes(self._metric, [batches[key][1] for key in keys])
-        async for number, outcomes in computing:
-            scored = [scorable.own_key for scorable in batches[keys[number]][0]]
-            of_corpus = dict(zip(scored, outcomes, strict=True))
-            yield {
-                index: of_corpus[scorables[index].own_key]
-                for index in members[keys[number]]
-                if index not in readings
-            }
+        return
+    left = [index for index in range(len(scorables)) if index not in readings]
+    annotated = await _annotated(metric, annotators, [scorables[index] for index in left])
+    inputs: dict[int, Scored] = {}
+    for index, scored in zip(left, annotated, strict=True):
+        if isinstance(scored, XlingError):
+            readings[index] = scored
+        else:
+            inputs[index] = scored
+    places = list(inputs)
+    computing = in_batches(
+        metric,
+        list(inputs.values()),
+        executor=executor,
+        max_batch=MAX_BATCH if metric.unit == "answer" else MAX_SETS,
+    )
+    async for batch in computing:
+        # With the first batch goes what has no value, so that it makes no writing of its own.
+        yield readings | {places[index]: outcome for index, outcome in batch.items()}
+        readings = {}
+    if readings:
         yield readings
 
-    def _why_unscored(self, scorable: ScorableSet) -> str:
-        """Say what is missing from a set; "" if nothing is."""
-        least = self._metric.least
-        sides = [("", scorable.answers, least)]
-        if scorable.compared:
-            sides.append((f" {scorable.compared}", scorable.pivot, 1))
-        for where, asked, needed in sides:
-            there = len(present(asked))
-            if there >= needed:
-                continue
-            if not asked:
-                return f"no answer{where} to compare with"
-            if len(asked) < needed:
-                return f"asked once (K = 1): comparing needs --xling-samples={needed} or more"
-            reasons = Counter(filter(None, (missing_reason(repeat.answer) for repeat in asked)))
-            why = ", ".join(f"{reason} {count}" for reason, count in sorted(reasons.items()))
-            return f"{there} of {len(asked)} answers{where}: {why}"
-        return ""
 
-    async def _with_needs(
-        self, needs: Mapping[str, Annotate], scorables: Sequence[ScorableSet]
-    ) -> list[AnswerSet | XlingError]:
-        """Annotate all answers of the sets; what went wrong stands in place of a whole set."""
-        sets = [scorable.answer_set for scorable in scorables]
-        if not needs:
-            return [*sets]
-        outcomes: list[AnswerSet | XlingError] = []
-        members = [(*each.answers, *each.pivot) for each in sets]
-        for own, annotated in zip(sets, await _each_annotated(needs, members), strict=True):
-            if isinstance(annotated, XlingError):
-                outcomes.append(annotated)
-            else:
-                size = len(own.answers)
-                outcomes.append(replace(own, answers=annotated[:size], pivot=annotated[size:]))
+async def _fit(
+    metric: Metric[Any],
+    scorables: Sequence[Any],
+    readings: dict[int, Reading | XlingError],
+    annotators: Mapping[str, Annotate],
+    executor: Executor,
+) -> AsyncIterator[dict[int, Reading | XlingError]]:
+    """Score whole corpora, each in a batch, whatever part of them is asked for."""
+    members: dict[bytes, list[int]] = {}
+    corpora = [scorable.corpus or Corpus((scorable,)) for scorable in scorables]
+    for index, corpus in enumerate(corpora):
+        members.setdefault(corpus.key, []).append(index)
+    batches: list[tuple[list[int], list[ScorableSet], list[Any]]] = []
+    for indices in members.values():
+        sets = corpora[indices[0]].sets
+        enough = [each for each in sets if not _why_unscored(metric, each)]
+        annotated = await _annotated(metric, annotators, enough)
+        fault = next((each for each in annotated if isinstance(each, XlingError)), None)
+        if fault is not None:
+            readings.update(dict.fromkeys(indices, fault))
+        elif annotated:
+            batches.append((indices, enough, annotated))
+    computing = executor.outcomes(metric, [inputs for *_, inputs in batches])
+    async for number, outcomes in computing:
+        indices, enough, _ = batches[number]
+        by_key = dict(zip([each.own_key for each in enough], outcomes, strict=True))
+        yield {
+            index: by_key[scorables[index].own_key] for index in indices if index not in readings
+        }
+    yield readings
+
+
+async def _annotated(
+    metric: Metric[Any],
+    annotators: Mapping[str, Annotate],
+    scorables: Sequence[Scorable | ScorableSet],
+) -> list[Scored | XlingError]:
+    """Return what the metric is given: annotated, and what it has checked annotated, too.
+
+    What went wrong stands in its place.
+    """
+    checker = metric.checked_by
+    needs = {name: each for name, each in annotators.items() if name != checker}
+    outcomes: list[Scored | XlingError] = [
+        scorable.answer if isinstance(scorable, Scorable) else scorable.answer_set
+        for scorable in scorables
+    ]
+    if needs:
+        given: list[Any] = outcomes
+        annotated_of = await _each_annotated(needs, [_members(scored) for scored in given])
+        outcomes = [
+            annotated if isinstance(annotated, XlingError) else _with_members(scored, annotated)
+            for scored, annotated in zip(given, annotated_of, strict=True)
+        ]
+    if not checker:
         return outcomes
+    places = [place for place, each in enumerate(outcomes) if not isinstance(each, XlingError)]
+    ready: list[Any] = [outcomes[place] for place in places]
+    checks = [metric.checks(each) for each in ready]
+    checked_of = await _each_annotated({checker: annotators[checker]}, checks)
+    for place, scored, checked in zip(places, ready, checked_of, strict=True):
+        outcomes[place] = (
+            checked if isinstance(checked, XlingError) else replace(scored, checks=checked)
+        )
+    return outcomes
+
+
+def reading_json(reading: Reading) -> str:
+    """Return a reading as it is kept."""
+    return canonical_json([reading.value, reading.reason])
+
+
+@lru_cache(4096)  # most are alike, as flags' are: they are one object
+def read_reading(text: str) -> Reading:
+    """Return the reading that was kept as *text*."""
+    value, reason = json.loads(text)
+    return Reading(value=value, reason=reason)
+
+
+def _why_unscored(metric: Metric[Any], scorable: Scorable | ScorableSet) -> str:
+    """Say why *metric* has no value for *scorable*; "" where it scores it."""
+    if isinstance(scorable, ScorableSet):
+        return _why_too_few(scorable, metric.least)
+    if metric.scores_missing:
+        return ""
+    answer = scorable.answer
+    if reason := missing_reason(answer):
+        return f"no answer: {reason}"
+    silent = not answer.text.strip() and not metric.reads_calls
+    return "the answer is a call of a tool, without a text" if silent else ""
+
+
+def _why_too_few(scorable: ScorableSet, least: int) -> str:
+    """Say what is missing from a set; "" if nothing is."""
+    sides = [("", scorable.answers, least)]
+    if scorable.compared:
+        sides.append((f" {scorable.compared}", scorable.pivot, 1))
+    for where, asked, needed in sides:
+        there = len(present(asked))
+        if there >= needed:
+            continue
+        if not asked:
+            return f"no answer{where} to compare with"
+        if len(asked) < needed:
+            return f"asked once (K = 1): comparing needs --xling-samples={needed} or more"
+        reasons = Counter(filter(None, (missing_reason(repeat.answer) for repeat in asked)))
+        why = ", ".join(f"{reason} {count}" for reason, count in sorted(reasons.items()))
+        return f"{there} of {len(asked)} answers{where}: {why}"
+    return ""
+
+
+def _members(scored: Scored) -> tuple[Answer, ...]:
+    return (scored,) if isinstance(scored, Answer) else (*scored.answers, *scored.pivot)
+
+
+def _with_members(scored: Scored, members: tuple[Answer, ...]) -> Scored:
+    if isinstance(scored, Answer):
+        return members[0]
+    size = len(scored.answers)
+    return replace(scored, answers=members[:size], pivot=members[size:])
 
 
 async def _each_annotated(

@@ -1,34 +1,34 @@
-"""Make metrics and annotators with their parameters, and open them as steps."""
+"""Make metrics and annotators with their parameters, and open them as functions over answers."""
 
 from __future__ import annotations
 
 import asyncio
 from dataclasses import MISSING, dataclass, field, fields
+from functools import partial
 from importlib.metadata import version as installed_version
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from pytest_xling import registry
-from pytest_xling.engine.annotating import (
-    AnnotatingAnswers,
-    AnnotatingByAsking,
-    AnnotatingTexts,
-)
-from pytest_xling.engine.annotators import OpenAnnotator
-from pytest_xling.engine.memo import Memo
-from pytest_xling.engine.scoring import Scoring, SetScoring
+from pytest_xling.engine.annotating import OpenAnnotator
+from pytest_xling.engine.memo import Step, remember
+from pytest_xling.engine.scoring import read_reading, reading_json, score
 from pytest_xling.errors import ConfigError, did_you_mean
-from pytest_xling.interfaces.annotator import AskingAnnotator, TextAnnotator
+from pytest_xling.interfaces.annotator import AskingAnnotator
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from pytest_xling.config.settings import Settings
     from pytest_xling.engine.executor import Executor
+    from pytest_xling.engine.job import Scorable
     from pytest_xling.engine.models import Models, RoleAsk
+    from pytest_xling.engine.sets import ScorableSet
     from pytest_xling.engine.store_writer import StoreWriter
+    from pytest_xling.errors import XlingError
     from pytest_xling.interfaces.annotator import Annotator
     from pytest_xling.interfaces.metric import Metric
     from pytest_xling.keys import JsonValue
+    from pytest_xling.records import Reading
 
 SHARED = {
     "empathy": "--xling-empathy",
@@ -189,8 +189,35 @@ def make_step_factory(settings: Settings) -> StepFactory:
     return factory
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scorer:
+    """A metric as a function over answers, or sets of them: what is scored once is kept."""
+
+    metric: Metric[Any]
+    step: Step
+    annotators: Mapping[str, OpenAnnotator]
+    """Those it needs."""
+    store: StoreWriter
+    executor: Executor
+
+    async def __call__(
+        self, scorables: Sequence[Scorable | ScorableSet]
+    ) -> list[Reading | XlingError]:
+        """Return the reading of each of *scorables*, or what went wrong."""
+        compute = partial(score, self.metric, annotators=self.annotators, executor=self.executor)
+        readings = await remember(
+            self.store,
+            self.step,
+            {scorable.key: scorable for scorable in scorables},
+            compute,
+            encode=reading_json,
+            decode=read_reading,
+        )
+        return [readings[scorable.key] for scorable in scorables]
+
+
 class Steps:
-    """Opens metrics and annotators as steps with memos, each once.
+    """Opens metrics and annotators, each once.
 
     Args:
         store: where outputs are kept.
@@ -214,18 +241,17 @@ class Steps:
         self._executor = executor
         self._factory = factory
         self._models = models
-        self._scorers: dict[str, asyncio.Task[Memo[Any, Any]]] = {}
+        self._scorers: dict[str, asyncio.Task[Scorer]] = {}
         self._annotators: dict[str, asyncio.Task[OpenAnnotator]] = {}
-        self._made: list[Any] = []
-        """Metrics and annotators opened so far."""
+        self._to_load: list[Any] = []
 
     async def load(self) -> None:
-        """Load what the steps opened so far need for their first batch."""
-        for made in self._made:
-            await self._executor.load(made)
+        """Load what the metrics and annotators opened so far need for their first batch."""
+        for each in self._to_load:
+            await self._executor.load(each)
 
-    async def scorer(self, name: str) -> Memo[Any, Any]:
-        """Return the memo of a metric."""
+    async def scorer(self, name: str) -> Scorer:
+        """Return a metric as a function over answers, or sets of them."""
         if name not in self._scorers:
             self._scorers[name] = asyncio.create_task(self._open_scorer(name))
         return await self._scorers[name]
@@ -236,30 +262,29 @@ class Steps:
             self._annotators[name] = asyncio.create_task(self._open_annotator(name))
         return await self._annotators[name]
 
-    async def _open_scorer(self, name: str) -> Memo[Any, Any]:
+    async def _open_scorer(self, name: str) -> Scorer:
         metric, parameters, annotators = await self._make("metric", name)
-        scoring = Scoring if metric.unit == "answer" else SetScoring
-        step = scoring(
-            metric, parameters=parameters, annotators=annotators, executor=self._executor
+        return Scorer(
+            metric=metric,
+            step=await Step.open(self._store, "score", name, metric.version, parameters),
+            annotators=annotators,
+            store=self._store,
+            executor=self._executor,
         )
-        return await Memo.open(step, self._store)
 
     async def _open_annotator(self, name: str) -> OpenAnnotator:
         annotator, parameters, needs = await self._make("annotator", name)
-        reads_text = isinstance(annotator, TextAnnotator)
-        step: Any
+        asks: list[RoleAsk] = []
         if isinstance(annotator, AskingAnnotator):
-            asks, told = await self._panel(annotator)
-            parameters |= told
-            step = AnnotatingByAsking(annotator, parameters=parameters, asks=asks)
-        else:
-            annotating = AnnotatingTexts if reads_text else AnnotatingAnswers
-            step = annotating(annotator, parameters=parameters, executor=self._executor)
+            asks, asked = await self._panel(annotator)
+            parameters |= asked
         return OpenAnnotator(
-            memo=await Memo.open(step, self._store),
+            annotator=annotator,
+            step=await Step.open(self._store, "annotation", name, annotator.version, parameters),
             needs=needs,
-            reads_text=reads_text,
-            target=parameters.get("target"),
+            asks=asks,
+            store=self._store,
+            executor=self._executor,
         )
 
     async def _panel(
@@ -289,9 +314,9 @@ class Steps:
         """Return a metric or annotator, its parameters, and the annotators it needs."""
         # Imports take their time; meanwhile the loop goes on.
         made = await self._executor.call(self._factory.make, kind, name)
-        self._made.append(made)
+        self._to_load.append(made)
         parameters = await self._executor.call(parameters_of, made)
         needs = {need: await self.annotator(need) for need in made.needs}
         # Whose output it reads stands in its signature.
-        parameters |= {need: annotator.memo.signature for need, annotator in needs.items()}
+        parameters |= {need: annotator.step.signature for need, annotator in needs.items()}
         return made, parameters, needs

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
+from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -70,6 +71,8 @@ class StoreWriter:
         self.database = database
         self._on_error = on_error
         self.owner = this_process()
+        self.under_way: defaultdict[int, dict[bytes, asyncio.Task[Any]]] = defaultdict(dict)
+        """What this process computes just now, by step and key, so that it does so once."""
         self._loop = asyncio.get_running_loop()
         self._queue = _Queue()
         self._leased = 0

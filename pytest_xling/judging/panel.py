@@ -2,15 +2,45 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from pytest_xling.errors import XlingError
 
-    from pytest_xling.interfaces.annotator import Annotator
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping, Sequence
+
+    from pytest_xling.interfaces.annotator import Annotator, Ask, AskingAnnotator
     from pytest_xling.keys import JsonValue
+    from pytest_xling.records import Answer, Message, Response
+
+
+async def ask_panel(
+    annotator: AskingAnnotator, answers: Sequence[Answer], *, asks: Sequence[Ask]
+) -> AsyncIterator[dict[int, JsonValue | XlingError]]:
+    """Annotate all *answers* at once; the model's limit holds back what is too much.
+
+    Args:
+        annotator: asks a judge, a translator or a search.
+        answers: what to annotate.
+        asks: whom it asks: each of a panel as often as it votes.
+    """
+
+    async def annotate(answer: Answer) -> JsonValue | XlingError:
+        noting = [_Noting(ask) for ask in asks]
+        try:
+            values = await asyncio.gather(*(annotator.annotate(answer, ask) for ask in noting))
+        except XlingError as error:
+            return error
+        value = values[0] if len(values) == 1 else agreed(annotator, values)
+        versions = set().union(*(ask.versions for ask in noting))
+        if annotator.calibrated and versions and isinstance(value, dict):
+            return {**value, "served": sorted(versions)}
+        return value
+
+    yield dict(enumerate(await asyncio.gather(*map(annotate, answers))))
 
 
 def agreed(annotator: Annotator, values: Sequence[JsonValue]) -> JsonValue:
@@ -94,3 +124,25 @@ def _tally(labels: Sequence[str | None]) -> str:
     """Word who said what, such as "agree 2, neutral 1, no label 1"."""
     counts = Counter(label or "no label" for label in labels)
     return ", ".join(f"{label} {count}" for label, count in counts.most_common())
+
+
+class _Noting:
+    """An ask that notes which versions of its model have answered, as the server names them."""
+
+    def __init__(self, ask: Ask) -> None:
+        self.style = ask.style
+        self.structured = ask.structured
+        self.versions: set[str] = set()
+        self._ask = ask
+
+    async def __call__(
+        self,
+        messages: Sequence[Message],
+        *,
+        params: Mapping[str, JsonValue] | None = None,
+        repeat: int = 0,
+    ) -> Response:
+        response = await self._ask(messages, params=params or {}, repeat=repeat)
+        # Behind it stands what says less: a fingerprint of the server, which changes by itself.
+        self.versions.update(response.model_version.split()[:1])
+        return response

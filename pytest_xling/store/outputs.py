@@ -27,6 +27,7 @@ CHUNK = 500
 _find = select(outputs.c.input_key, outputs.c.step, outputs.c.output, outputs.c.created_at).where(
     outputs.c.input_key.in_(bindparam("keys", expanding=True))
 )
+_find_by = _find.where(outputs.c.step.in_(bindparam("steps", expanding=True)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,9 +87,11 @@ def find_newest(
         since: in seconds since 1970.
     """
     newest: dict[bytes, tuple[float, int, str]] = {}
+    numbers = [step, *others]
     for chunk in _chunks(sorted(keys)):
-        for key, number, output, made in connection.execute(_find, {"keys": chunk}):
-            if number == step or (number in others and made >= since):
+        rows = connection.execute(_find_by, {"keys": chunk, "steps": numbers}).fetchall()
+        for key, number, output, made in rows:
+            if number == step or made >= since:
                 newest[key] = max(newest.get(key, (made, number, output)), (made, number, output))
     return {key: (number, output) for key, (_, number, output) in newest.items()}
 

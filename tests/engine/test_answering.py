@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_xling.engine.answer_step import Answering
 from pytest_xling.engine.client import Client
-from pytest_xling.engine.memo import Memo
+from pytest_xling.engine.memo import AnswerMemo
 from pytest_xling.engine.store_writer import StoreWriter
 from pytest_xling.errors import PermanentFault
 from pytest_xling.providers.scripted import ScriptedProvider
@@ -51,7 +50,7 @@ def answer(path: Path, questions: Sequence[str]) -> list[Any]:
     async def ask() -> list[Any]:
         database = Database(path / "s.sqlite")
         store = StoreWriter(database)
-        memo = await Memo.open(Answering(Client(provider)), store)
+        memo = await AnswerMemo.open(Client(provider), store)
         answers = map(memo, map(request, questions))
         outcomes = await asyncio.gather(*answers, return_exceptions=True)
         await store.aclose()
@@ -83,7 +82,7 @@ def test_an_answer_that_cannot_be_kept_costs_its_own_request_only(tmp_path: Path
 
 
 def test_what_a_provider_says_comes_in_clean() -> None:
-    """A lone surroclient can be neither hashed nor stored nor reported."""
+    """A lone surrogate can be neither hashed nor stored nor reported."""
     provider: Any = Careless()
 
     response = asyncio.run(Client(provider).ask(request("a\ud83d b")))

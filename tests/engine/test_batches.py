@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pytest_xling.engine.batches import in_batches
-from pytest_xling.engine.executor import LocalExecutor
+from pytest_xling.engine.executor import LocalExecutor, in_batches
 from pytest_xling.errors import EvaluationError
 from pytest_xling.interfaces.annotator import TextAnnotator
 
@@ -50,7 +49,6 @@ def lengths_of(annotator: Lengths, texts: Sequence[str], *, max_batch: int) -> l
         computing = in_batches(
             annotator,
             [(text, "en") for text in texts],
-            sizes=[len(text) for text in texts],
             executor=executor,
             max_batch=max_batch,
         )

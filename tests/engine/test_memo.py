@@ -9,242 +9,251 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from contextlib import closing
+from contextlib import asynccontextmanager, closing
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 
-from pytest_xling.engine.memo import Memo
+from pytest_xling.engine.client import Client
+from pytest_xling.engine.memo import AnswerMemo, Step, remember
 from pytest_xling.engine.store_writer import StoreWriter
-from pytest_xling.errors import TransientFault
+from pytest_xling.errors import EvaluationError, PermanentFault
 from pytest_xling.keys import content_key
+from pytest_xling.providers.scripted import ScriptedProvider
+from pytest_xling.records import Message, Request, Response
 from pytest_xling.store.database import Database
 from pytest_xling.store.outputs import claim, step_id
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping, Sequence
+    from collections.abc import AsyncIterator, Sequence
     from pathlib import Path
 
     from pytest_xling.config.store_location import StoreLocation
     from pytest_xling.errors import XlingError
-    from pytest_xling.keys import JsonValue
+
+    Outputs: TypeAlias = AsyncIterator[dict[int, int | XlingError]]
+
+
+@asynccontextmanager
+async def opened(location: StoreLocation) -> AsyncIterator[StoreWriter]:
+    """A store at *location*."""
+    with closing(Database(location)) as database:
+        store = StoreWriter(database)
+        try:
+            yield store
+        finally:
+            await store.aclose()
 
 
 class Doubling:
-    """A step that doubles numbers and counts what it was asked."""
+    """Doubles numbers, and remembers what for; some cannot be doubled."""
 
-    kind: ClassVar[str] = "score"
-
-    def __init__(self, *, exclusive: bool = False, version: str = "1", delay_s: float = 0) -> None:
-        self.parameters: Mapping[str, JsonValue] = {}
-        self.name = "doubling"
-        self.exclusive = exclusive
+    def __init__(self, *, version: str = "1", failing: Sequence[int] = ()) -> None:
         self.version = version
-        self.delay_s = delay_s
+        self.failing = failing
         self.batches: list[list[int]] = []
-        self.failing: set[int] = set()
 
-    def key(self, value: int) -> bytes:
-        """Return the content key."""
-        return content_key(value)
-
-    def payload(self, value: int) -> str:
-        """Return the input as JSON."""
-        return json.dumps(value)
-
-    def encode(self, out: int) -> str:
-        """Return the output as JSON."""
-        return json.dumps(out)
-
-    def decode(self, text: str) -> int:
-        """Return what was encoded."""
-        out: int = json.loads(text)
-        return out
-
-    def cost_usd(self, _out: int) -> float:
-        """Return that it is free."""
-        return 0.0
-
-    def broken(self, error: BaseException) -> BaseException:
-        """Return what broke."""
-        return error
-
-    async def compute(self, values: Sequence[int]) -> AsyncIterator[dict[int, int | XlingError]]:
-        """Double what is not broken."""
+    async def compute(self, values: Sequence[int]) -> Outputs:
+        """Double *values*."""
         self.batches.append(list(values))
-        await asyncio.sleep(self.delay_s)
+        await asyncio.sleep(0)
         yield {
-            index: TransientFault(f"{value} is broken") if value in self.failing else 2 * value
+            index: EvaluationError(f"{value} is odd") if value in self.failing else 2 * value
             for index, value in enumerate(values)
         }
 
-    @property
-    def computed(self) -> Counter[int]:
-        """Return how often each value was computed."""
-        return Counter(value for batch in self.batches for value in batch)
+    async def double(self, store: StoreWriter, *values: int) -> list[int | XlingError]:
+        """Return the doubles of *values*, from *store* where it has them."""
+        step = await Step.open(store, "score", "doubling", self.version, {})
+        inputs = {content_key(value): value for value in values}
+        outs = await remember(store, step, inputs, self.compute)
+        return [outs[content_key(value)] for value in values]
+
+    def doubled(self, location: StoreLocation, *values: int) -> list[int | XlingError]:
+        """Return the doubles of *values*."""
+
+        async def doubled() -> list[int | XlingError]:
+            async with opened(location) as store:
+                return await self.double(store, *values)
+
+        return asyncio.run(doubled())
 
 
-async def ask(
-    location: StoreLocation, step: Doubling, values: Sequence[int]
-) -> list[int | BaseException]:
-    """Put *values* through the memo of *step* at once."""
-    database = Database(location)
-    store = StoreWriter(database)
-    memo: Memo[int, int] = await Memo.open(step, store)
-    try:
-        return await asyncio.gather(*(memo(value) for value in values), return_exceptions=True)
-    finally:
-        await store.aclose()
-        database.close()
-
-
-def test_concurrent_calls_are_one_batch_and_equal_values_computed_once(tmp_path: Path) -> None:
-    """Calls of one turn of the loop coalesce; results come back in order."""
-    step = Doubling()
-    results = asyncio.run(ask(tmp_path / "s.sqlite", step, [3, 1, 3, 2, 1]))
-    assert [6, 2, 6, 4, 2] == results
-    assert [[3, 1, 2]] == step.batches
-
-
-@pytest.mark.parametrize("exclusive", [True, False])
-def test_what_is_kept_is_not_computed_again(location: StoreLocation, *, exclusive: bool) -> None:
-    """A second run over the same store computes nothing but what is new."""
-    asyncio.run(ask(location, Doubling(exclusive=exclusive), [1, 2]))
-    again = Doubling(exclusive=exclusive)
-    assert [2, 4, 6] == asyncio.run(ask(location, again, [1, 2, 3]))
-    assert [[3]] == again.batches
-
-
-def test_another_version_computes_anew(tmp_path: Path) -> None:
-    """The version is part of the key."""
-    path = tmp_path / "s.sqlite"
-    asyncio.run(ask(path, Doubling(), [1]))
-    changed = Doubling(version="2")
-    asyncio.run(ask(path, changed, [1]))
+def test_what_is_kept_is_not_computed_again(location: StoreLocation) -> None:
+    """One batch of what is new; another version is another step."""
+    assert [6, 2, 6] == Doubling().doubled(location, 3, 1, 3)
+    again, changed = Doubling(), Doubling(version="2")
+    assert [2, 4, 6, 8] == again.doubled(location, 1, 2, 3, 4)
+    assert [[2, 4]] == again.batches
+    assert [2] == changed.doubled(location, 1)
     assert [[1]] == changed.batches
 
 
-@pytest.mark.parametrize("exclusive", [True, False])
-def test_errors_reach_the_caller_and_are_not_kept(
-    location: StoreLocation, *, exclusive: bool
-) -> None:
+def test_an_error_is_returned_and_not_kept(location: StoreLocation) -> None:
     """A failed value fails alone, and is computed again next time."""
-    step = Doubling(exclusive=exclusive)
-    step.failing = {2}
-    good, bad = asyncio.run(ask(location, step, [1, 2]))
+    good, bad = Doubling(failing=[2]).doubled(location, 1, 2)
     assert good == 2
-    assert isinstance(bad, TransientFault)
-    mended = Doubling(exclusive=exclusive)
-    assert [2, 4] == asyncio.run(ask(location, mended, [1, 2]))
+    assert isinstance(bad, EvaluationError)
+    mended = Doubling()
+    assert [2, 4] == mended.doubled(location, 1, 2)
     assert [[2]] == mended.batches
-
-
-def test_a_bug_in_a_step_reaches_the_caller(tmp_path: Path) -> None:
-    """An unexpected exception ends the wait instead of hanging it."""
-
-    class Buggy(Doubling):
-        async def compute(
-            self, values: Sequence[int]
-        ) -> AsyncIterator[dict[int, int | XlingError]]:
-            yield {0: values[0] // 0}
-
-    (result,) = asyncio.run(asyncio.wait_for(ask(tmp_path / "s.sqlite", Buggy(), [1]), 5))
-    assert isinstance(result, ZeroDivisionError)
 
 
 def test_what_is_ready_is_kept_whatever_breaks_after_it(tmp_path: Path) -> None:
-    """A step that breaks half-way, as at Ctrl-C, has lost only what was not ready."""
-    path = tmp_path / "s.sqlite"
+    """What breaks half-way, as at Ctrl-C, has lost only what was not ready; a bug reaches us."""
 
     class BreaksHalfWay(Doubling):
-        async def compute(
-            self, values: Sequence[int]
-        ) -> AsyncIterator[dict[int, int | XlingError]]:
+        async def compute(self, values: Sequence[int]) -> Outputs:
             yield {values.index(1): 2}
             raise ZeroDivisionError
 
-    asyncio.run(ask(path, BreaksHalfWay(), [1, 2]))
+    path = tmp_path / "s.sqlite"
+    with pytest.raises(ZeroDivisionError):
+        BreaksHalfWay().doubled(path, 1, 2)
     mended = Doubling()
-    assert [2, 4] == asyncio.run(ask(path, mended, [1, 2]))
+    assert [2, 4] == mended.doubled(path, 1, 2)
     assert [[2]] == mended.batches
 
 
-def test_two_memos_on_one_store_share_the_work(tmp_path: Path) -> None:
-    """Exclusive steps: what one process is computing, another waits for."""
+def test_calls_side_by_side_compute_once(tmp_path: Path) -> None:
+    """What another call is about to have is waited for."""
+    doubling = Doubling()
 
-    async def both() -> tuple[Counter[int], Counter[int], list[Any], list[Any]]:
-        path = tmp_path / "s.sqlite"
-        Database(path).close()
-        one = Doubling(exclusive=True, delay_s=0.3)
-        first = asyncio.create_task(asyncio.to_thread(asyncio.run, ask(path, one, range(20))))
+    async def both() -> Sequence[list[int | XlingError]]:
+        async with opened(tmp_path / "s.sqlite") as store:
+            calls = doubling.double(store, 1, 2), doubling.double(store, 2, 3)
+            return await asyncio.gather(*calls)
+
+    assert [[2, 4], [4, 6]] == [*asyncio.run(both())]
+    assert [1, 2, 3] == sorted(value for batch in doubling.batches for value in batch)
+
+
+class Echo(ScriptedProvider):
+    """Repeats questions, and counts what it was asked; some it cannot answer."""
+
+    def __init__(self, *, failing: Sequence[str] = (), delay_s: float = 0) -> None:
+        super().__init__("")
+        self.failing = failing
+        self.delay_s = delay_s
+        self.asked: Counter[str] = Counter()
+
+    async def generate(self, request: Request) -> Response:
+        """Repeat the question."""
+        question = request.messages[0].content
+        self.asked[question] += 1
+        await asyncio.sleep(self.delay_s)
+        if question in self.failing:
+            raise PermanentFault(question)
+        return Response(text=question, stop_reason="stop")
+
+
+def request(question: object) -> Request:
+    """Return a request that asks *question*."""
+    return Request(model="m", messages=(Message(role="user", content=str(question)),), params={})
+
+
+def ask(location: StoreLocation, provider: Echo, *questions: object) -> list[str | BaseException]:
+    """Ask *questions* at once; return the answers, and in place of some why there is none."""
+
+    async def asked() -> list[str | BaseException]:
+        async with opened(location) as store:
+            memo = await AnswerMemo.open(Client(provider), store)
+            answers = await asyncio.gather(
+                *(memo(request(question)) for question in questions), return_exceptions=True
+            )
+            return [str(a.text) if isinstance(a, Response) else a for a in answers]
+
+    return asyncio.run(asyncio.wait_for(asked(), 300))
+
+
+def test_a_question_is_asked_once(location: StoreLocation) -> None:
+    """However many wait for the answer, and in another session not at all."""
+    one, other = Echo(), Echo()
+    assert ["c", "a", "c", "b", "a"] == ask(location, one, "c", "a", "c", "b", "a")
+    assert {"a": 1, "b": 1, "c": 1} == one.asked
+    assert ["a", "d"] == ask(location, other, "a", "d")
+    assert {"d": 1} == other.asked
+
+
+def test_a_fault_reaches_the_caller_and_is_not_kept(location: StoreLocation) -> None:
+    """It costs its own question only, which is asked again next time."""
+    good, bad = ask(location, Echo(failing="b"), "a", "b")
+    assert good == "a"
+    assert isinstance(bad, PermanentFault)
+    mended = Echo()
+    assert ["a", "b"] == ask(location, mended, "a", "b")
+    assert {"b": 1} == mended.asked
+
+
+ASKING = """
+import json, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[2])
+from test_memo import Echo, ask
+echo = Echo(delay_s=float(sys.argv[3]))
+answers = ask(Path(sys.argv[1]), echo, *range(10, 30))
+print(json.dumps([answers, sorted(echo.asked)]))
+"""
+
+
+def asking(path: Path, *, delay_s: float) -> list[str]:
+    """Return the command of another process that asks for 10 to 29."""
+    return [sys.executable, "-c", ASKING, str(path), __file__.rpartition("/")[0], str(delay_s)]
+
+
+def test_two_processes_share_the_work(tmp_path: Path) -> None:
+    """What one is asking the other waits for."""
+    path, one = tmp_path / "s.sqlite", Echo(delay_s=0.3)
+    Database(path).close()
+
+    async def both() -> tuple[list[Any], Any]:
+        first = asyncio.create_task(asyncio.to_thread(ask, path, one, *range(20)))
         await asyncio.sleep(0.1)
-        script = (
-            "import asyncio, sys, json; from pathlib import Path; sys.path.insert(0, sys.argv[2]);"
-            "from test_memo import ask, Doubling; step = Doubling(exclusive=True);"
-            "print(json.dumps([asyncio.run(ask(Path(sys.argv[1]), step, range(10, 30))),"
-            "sorted(step.computed)]))"
-        )
         other = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-c",
-            script,
-            str(path),
-            str(__file__).rpartition("/")[0],
-            stdout=subprocess.PIPE,
+            *asking(path, delay_s=0), stdout=subprocess.PIPE
         )
         out, _ = await other.communicate()
-        results_two, computed_two = json.loads(out)
-        return one.computed, Counter(computed_two), await first, results_two
+        return await first, json.loads(out)
 
-    computed_one, computed_two, results_one, results_two = asyncio.run(both())
-    assert [2 * n for n in range(20)] == results_one
-    assert [2 * n for n in range(10, 30)] == results_two
-    assert Counter(range(30)) == computed_one + computed_two
+    answers, (others, asked_by_other) = asyncio.run(both())
+    assert list(map(str, range(20))) == answers
+    assert list(map(str, range(10, 30))) == others
+    assert Counter(map(str, range(30))) == one.asked + Counter(asked_by_other)
 
 
 def test_the_leases_of_a_killed_process_do_not_hold_others_up(tmp_path: Path) -> None:
     """After kill -9 in mid-step, another process takes over at once, not at the lease's end."""
     path = tmp_path / "s.sqlite"
-    script = (
-        "import asyncio, sys; from pathlib import Path; sys.path.insert(0, sys.argv[2]);"
-        "from test_memo import ask, Doubling;"
-        "asyncio.run(ask(Path(sys.argv[1]), Doubling(exclusive=True, delay_s=60), [1]))"
-    )
-    process = subprocess.Popen(
-        [sys.executable, "-c", script, str(path), str(__file__).rpartition("/")[0]]
-    )
+    process = subprocess.Popen(asking(path, delay_s=600))
     deadline = time.monotonic() + 300
-    while time.monotonic() < deadline:
+    while time.monotonic() < deadline and not (path.exists() and leases(path)):
         time.sleep(0.05)
-        if path.exists() and leases(path):
-            break
     process.kill()
     process.wait()
-    assert leases(path) == 1
+    assert leases(path) == 20
     # The lease does not end by its time while anyone waits for this test.
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE leases SET expires_at = expires_at + 86400")
-    assert [2] == asyncio.run(ask(path, Doubling(exclusive=True), [1]))
+    assert ["10"] == ask(path, Echo(), 10)
 
 
 def test_leases_of_elsewhere_end_by_their_time(location: StoreLocation) -> None:
     """Nobody here can see that the machine which holds one has gone."""
-    database = Database(location)
-    step = Doubling(exclusive=True)
-    number = database.transact(
-        partial(step_id, kind=step.kind, name=step.name, version=step.version, parameters={})
-    )
-    keys = [(step.key(1), number)]
-    database.transact(partial(claim, keys=keys, owner="elsewhere:1:1", ttl_s=0.5))
-    assert [2] == asyncio.run(asyncio.wait_for(ask(location, step, [1]), 60))
-    assert {1: 1} == step.computed
-    database.close()
+    echo = Echo()
+    with closing(Database(location)) as database:
+        memo = partial(step_id, kind="answer", name=echo.name, version="1", parameters={})
+        number = database.transact(memo)
+        key = content_key({**echo.identify(request(1)), "repeat": 0})
+        held = partial(claim, keys=[(key, number)], owner="elsewhere:1:1", ttl_s=0.5)
+        assert database.transact(held)
+    assert ["1"] == ask(location, echo, 1)
+    assert {"1": 1} == echo.asked
 
 
 def leases(path: Path) -> int:
     """Return how many leases the store holds."""
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection:
         try:
             (count,) = connection.execute("SELECT count(*) FROM leases").fetchone()
         except sqlite3.OperationalError:

@@ -1,4 +1,4 @@
-"""The scoring step: what a metric gives is checked before anything stands on it."""
+"""Scoring: what a metric gives is checked before anything stands on it."""
 
 from __future__ import annotations
 
@@ -10,20 +10,31 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_xling.engine import scoring
 from pytest_xling.engine.executor import LocalExecutor
 from pytest_xling.engine.job import Scorable, missing_reason
-from pytest_xling.engine.scoring import Scoring
+from pytest_xling.engine.sets import IN_PIVOT, Corpus, ScorableSet
 from pytest_xling.errors import BrokenStep, EvaluationError, TransientFault
 from pytest_xling.interfaces.metric import Number
 from pytest_xling.metrics.no_answer import NoAnswer
 from pytest_xling.metrics.tool_called import ToolCalled
-from pytest_xling.records import Annotation, Answer, Reading, Response, Sample, ToolCall
+from pytest_xling.records import (
+    Annotation,
+    Answer,
+    AnswerSet,
+    Reading,
+    Response,
+    Sample,
+    ToolCall,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from pytest_xling.engine.annotating import Annotate
+    from pytest_xling.engine.executor import Executor
     from pytest_xling.errors import XlingError
-    from pytest_xling.interfaces.metric import MetricKind
+    from pytest_xling.interfaces.metric import Metric, MetricKind
     from pytest_xling.records import StopReason
 
 
@@ -49,19 +60,24 @@ def answer(text: str | None, stop_reason: StopReason = "stop", error: str | None
     return Answer(sample=sample, response=Response(text=text, stop_reason=stop_reason, error=error))
 
 
-async def computed(step: Scoring, inputs: Sequence[Scorable]) -> list[Reading | XlingError]:
-    """Return what the step gives, in order."""
-    outcomes: dict[int, Reading | XlingError] = {}
-    async for ready in step.compute(inputs):
-        outcomes |= ready
-    return [outcomes[index] for index in range(len(inputs))]
+def score(
+    metric: Metric[Any],
+    scorables: Sequence[Answer | ScorableSet],
+    annotators: Mapping[str, Annotate] | None = None,
+) -> list[Reading | XlingError]:
+    """Score answers or sets of them; return what that gave, and what failed in its place."""
 
+    async def scored(executor: Executor) -> dict[int, Reading | XlingError]:
+        inputs = [Scorable(each) if isinstance(each, Answer) else each for each in scorables]
+        outcomes: dict[int, Reading | XlingError] = {}
+        computing = scoring.score(metric, inputs, annotators=annotators or {}, executor=executor)
+        async for ready in computing:
+            outcomes |= ready
+        return outcomes
 
-def score(metric: Fixed, answers: Sequence[Answer]) -> list[Reading | XlingError]:
-    """Run the step over *answers*; return what it gave, and what failed in its place."""
     with closing(LocalExecutor()) as executor:
-        step = Scoring(metric, parameters={}, annotators={}, executor=executor)
-        return asyncio.run(computed(step, [Scorable(a) for a in answers]))
+        outcomes = asyncio.run(scored(executor))
+    return [outcomes[index] for index in range(len(scorables))]
 
 
 @pytest.mark.parametrize(
@@ -177,14 +193,78 @@ def test_what_a_metric_makes_of_an_answer_is_annotated() -> None:
         ]
 
     texts = ["one Two", "all of it", "half broken"]
-    with closing(LocalExecutor()) as executor:
-        step = Scoring(
-            Halves(),
-            parameters={},
-            annotators={"words": words, "likes": likes},
-            executor=executor,
-        )
-        *readings, fault = asyncio.run(computed(step, [Scorable(answer(text)) for text in texts]))
+    answers = [answer(text) for text in texts]
+    *readings, fault = score(Halves(), answers, {"words": words, "likes": likes})
     assert [Reading(value=0.5), Reading(value=1.0)] == readings
     assert isinstance(fault, TransientFault)
     assert " ".join(texts).split() == asked
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shares(Number[AnswerSet]):
+    """The share of a set among all characters it was scored with: not what a metric should be."""
+
+    name = "shares"
+    version = "1"
+    unit = "repeats"
+    least = 2
+
+    def score(self, sets: Sequence[AnswerSet], /) -> list[Reading]:
+        """Return how much of all text is in each set."""
+        sizes = [sum(len(a.text) for a in (*one.answers, *one.pivot)) for one in sets]
+        return [Reading(value=size / sum(sizes)) for size in sizes]
+
+
+class SharesOfCorpus(Shares):
+    """The same, fitted to its whole corpus first."""
+
+    fitted = True
+
+
+def set_of(*texts: str | None, pivot: Sequence[str | None] = (), compared: str = "") -> ScorableSet:
+    """Return a set of answers; those without a text were filtered."""
+
+    def scorables(texts: Sequence[str | None]) -> tuple[Scorable, ...]:
+        return tuple(
+            Scorable(answer(text, "content_filter" if text is None else "stop")) for text in texts
+        )
+
+    return ScorableSet(scorables(texts), scorables(pivot), compared=compared)
+
+
+@pytest.mark.parametrize(
+    ("scored", "reason"),
+    [
+        (set_of("a"), "asked once (K = 1): comparing needs --xling-samples=2 or more"),
+        (set_of("a", None), "1 of 2 answers: content filter 1"),
+        (set_of(None, " "), "0 of 2 answers: content filter 1, empty text 1"),
+        (
+            set_of("a", "b", compared=IN_PIVOT),
+            "no answer in the pivot language to compare with",
+        ),
+        (
+            set_of("a", "b", pivot=[None], compared=IN_PIVOT),
+            "0 of 1 answers in the pivot language: content filter 1",
+        ),
+    ],
+)
+def test_too_few_answers(scored: ScorableSet, reason: str) -> None:
+    """A set that cannot be compared has no value; the reason says what happened or what to do."""
+    assert [Reading(value=None, reason=reason)] == score(Shares(), [scored])
+
+
+def test_missing_answers_are_left_out_and_counted() -> None:
+    """What is left is scored."""
+    scored = set_of("ab", None, "c")
+    assert ("ab", "c") == tuple(answer.text for answer in scored.answer_set.answers)
+    assert 1 == scored.answer_set.missing
+    assert [Reading(value=1.0)] == score(Shares(), [scored])
+
+
+def test_a_fitted_metric_sees_its_whole_corpus() -> None:
+    """Even where only one set is still to be scored; sets too small to score are left out."""
+    bare = set_of("a", "b"), set_of("c", "def"), set_of("g")
+    whole = [replace(each, corpus=Corpus(bare)) for each in bare]
+    readings = score(SharesOfCorpus(), whole)
+    assert [2 / 6, 4 / 6, None] == [getattr(reading, "value", "failed") for reading in readings]
+    assert [Reading(value=4 / 6)] == score(SharesOfCorpus(), [whole[1]])

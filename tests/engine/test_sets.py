@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from pytest_xling.engine.job import Job, Result, Scorable
-from pytest_xling.engine.sets import TO_NEUTRAL, sets_of
+from pytest_xling.engine.sets import IN_PIVOT, TO_NEUTRAL, Corpus, ScorableSet, corpora_of, sets_of
 from pytest_xling.records import Answer, Message, Request, Response, Sample
-
-if TYPE_CHECKING:
-    from pytest_xling.engine.sets import ScorableSet
 
 
 def result(level: int, *, language: str = "en", repeat: int = 0, fault: bool = False) -> Result:
@@ -84,3 +79,108 @@ def test_where_the_neutral_query_was_not_asked_nothing_is_compared_with() -> Non
     """The set is there, and says so when it is scored."""
     ((_, one),) = sets_of([result(3)], [0], unit="neutral")
     assert (["en 3 0"], []) == texts(one)
+
+
+def scorable(text: str, language: str = "hi") -> Scorable:
+    """Return an answer to be scored."""
+    sample = Sample(id="q1", benchmark="b", language=language, prompt={"question": "?"})
+    return Scorable(Answer(sample=sample, response=Response(text=text, stop_reason="stop")))
+
+
+def test_keys() -> None:
+    """A key depends on the answers and their order, on the pivot and on the corpus."""
+    a, b, other = scorable("a"), scorable("b"), scorable("c")
+    plain = ScorableSet((a, b))
+    keys = [
+        plain.key,
+        ScorableSet((b, a)).key,
+        ScorableSet((a,)).key,
+        ScorableSet((a, b), (other,), compared=IN_PIVOT).key,
+        ScorableSet((a, b), compared=IN_PIVOT).key,
+        ScorableSet((a, b), corpus=Corpus((plain,))).key,
+        ScorableSet((a, b), corpus=Corpus((plain, ScorableSet((other,))))).key,
+    ]
+    assert len(keys) == len(set(keys))
+    assert plain.key == ScorableSet((scorable("a"), scorable("b"))).key
+    there_and_back = (plain, ScorableSet((other,)))
+    assert (
+        ScorableSet((a, b), corpus=Corpus(there_and_back)).key
+        == ScorableSet((a, b), corpus=Corpus(there_and_back[::-1])).key
+    )
+
+
+def repeated(
+    language: str, repeat: int, *, temperature: float = 0.0, sample: str = "q1", lost: bool = False
+) -> Result:
+    """Return what came of a job in a benchmark whose pivot is English."""
+    job = Job(
+        case_id=f"{sample}-{language}-{temperature}-{repeat}",
+        benchmark="b",
+        sample=Sample(id=sample, benchmark="b", language=language, prompt={"question": "?"}),
+        condition="",
+        position=0,
+        request=Request(model="m", messages=(), params={}, repeat=repeat),
+        metrics=("shares",),
+        temperature=temperature,
+        pivot="en",
+    )
+    return Result(job=job, scorable=None if lost else scorable(f"{repeat}", language))
+
+
+def test_sets_are_of_one_sample_language_and_temperature() -> None:
+    """Each under the index of its first result."""
+    results = [
+        repeated("en", 0),
+        repeated("hi", 0),
+        repeated("hi", 1),
+        repeated("hi", 0, temperature=1.0),
+        repeated("en", 1),
+        repeated("hi", 0, sample="q2"),
+    ]
+    found = sets_of(results, range(6), unit="repeats")
+    sizes = {index: len(one.answers) for index, one in found}
+    assert {0: 2, 1: 2, 3: 1, 5: 1} == sizes
+
+
+def test_the_pivot_stands_beside_the_others() -> None:
+    """English is not compared with itself; where it was not asked, the other side is empty."""
+    results = [
+        repeated("en", 0),
+        repeated("en", 1),
+        repeated("hi", 0),
+        repeated("hi", 0, sample="q2"),
+    ]
+    found = dict(sets_of(results, range(4), unit="pivot"))
+    assert {2: (1, 2), 3: (1, 0)} == {
+        index: (len(one.answers), len(one.pivot)) for index, one in found.items()
+    }
+
+
+def test_a_fault_leaves_a_set_unscored() -> None:
+    """It will be whole once the answer is there; a smaller set would be another number."""
+    results = [
+        repeated("en", 0, lost=True),
+        repeated("en", 1),
+        repeated("hi", 0),
+        repeated("hi", 1),
+    ]
+    assert [2] == [index for index, _ in sets_of(results, range(4), unit="repeats")]
+    assert [] == sets_of(results, range(4), unit="pivot")
+
+
+def test_corpora_are_of_one_language_and_temperature() -> None:
+    """All sets of a corpus know each other."""
+    results = [
+        repeated(language, 0, temperature=temperature, sample=sample)
+        for language in ("en", "hi")
+        for temperature in (0.0, 1.0)
+        for sample in ("q1", "q2", "q3")
+    ]
+    corpora = corpora_of(results, unit="repeats")
+    assert [3, 3, 3, 3] == [len(corpus) for corpus in corpora]
+    assert all(
+        one.corpus is not None and len(one.corpus.sets) == 3
+        for corpus in corpora
+        for _, one in corpus
+    )
+    assert 2 == len(corpora_of(results, unit="pivot"))
