@@ -267,15 +267,7 @@ def _put(
     *,
     lacking: str = NO_SPREAD,
 ) -> Estimate:
-    """Put into *estimate* what *together* makes of all sides, if each has labels enough.
-
-    Args:
-        estimate: of the scores alone.
-        sides: by what to call them.
-        measure: of the metric.
-        together: gives the estimate of theirs.
-        lacking: why there is no interval, where nothing else says so.
-    """
+    """Put into *estimate* what *together* makes of all sides, if each has labels enough."""
     without = replace(estimate, low=None, high=None, p=None)
     for name, side in sides.items():
         if side.lacks:
@@ -341,6 +333,7 @@ class _Side:
         self.labelled = len(labelled)
         self.cannot_tell = sum(label.cannot_tell for label in said.values())
         after = sum(score.value is not None for score in scores) - len(said)
+        # Of flags whatever people would say of those without a label is in the interval.
         self.lacks = _lacks(self.labelled, {} if flag else sizes, drawn, after=after)
         if self.lacks and self.cannot_tell:
             self.lacks += f"; {untold(self.cannot_tell)}"
@@ -356,15 +349,7 @@ class _Side:
 
 
 def _lacks(labelled: int, sizes: Mapping[str, int], drawn: Mapping[str, int], *, after: int) -> str:
-    """Say why labels are not enough; empty where they are.
-
-    Args:
-        labelled: how many there are.
-        sizes: answers by what the judge said; of flags none, since whatever people would say of
-            those without a label is in the interval.
-        drawn: those labelled.
-        after: answers that were not there when the labels were kept.
-    """
+    """Say why labels are not enough; empty where they are."""
     if labelled < LEAST_LABELS:
         return (
             f"needs {LEAST_LABELS} labels of people, has {labelled} (xling review, xling agreement)"

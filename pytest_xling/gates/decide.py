@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cache, partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from pytest_xling.errors import XlingError
 from pytest_xling.gates.corrected import (
@@ -26,60 +26,36 @@ from pytest_xling.gates.pairing import LEAST_SHARED, Known, at_level, cluster_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from pytest_xling.gates.evidence import StoredRun
     from pytest_xling.gates.interim_looks import Looks
     from pytest_xling.gates.pairing import BaselineSide, Labels
     from pytest_xling.gates.spec import GateKind, GateSpec
     from pytest_xling.records import Estimate, Expected, Score, Verdict
 
 
-class Evidence(Protocol):
-    """What is known of a run whose gates are decided."""
-
-    def scores(self, benchmark: str, metric: str, language: str) -> Sequence[Score]:
-        """Return the scores of a metric in a language."""
-        ...
-
-    def labels(self, benchmark: str, metric: str, language: str) -> Labels:
-        """Return what people say the metric should have said, by sample and condition."""
-        ...
-
-    def baseline(self, benchmark: str, metric: str) -> BaselineSide | None:
-        """Return the baseline's side of a metric; None where no baseline is named."""
-        ...
-
-    def trusted(self, verdict: Verdict) -> Verdict:
-        """Return *verdict*; inconclusive where what it rests on does not bear it."""
-        ...
-
-
+@dataclass(eq=False)
 class Decision:
     """Decides gates, whole families together and each family once.
 
     Scores that are not all there yet (of a gate that runs before its cases, or beside a fault) are
     not held, and the next gate reads them again.
-
-    Args:
-        evidence: of the run.
-        family: gives the gates decided together with one, itself among them.
-        expected: gives which scores a metric of a benchmark should have; None where that is not
-            known, and what there is counts.
-        looks: by benchmark the interim looks at it, where there are any.
     """
 
-    def __init__(
-        self,
-        evidence: Evidence,
-        *,
-        family: Callable[[GateSpec], Sequence[GateSpec]],
-        expected: Callable[[str, str], Expected | None],
-        looks: Mapping[str, Looks],
-    ) -> None:
-        self._evidence = evidence
-        self._family = family
-        self._expected = expected
-        self._looks = looks
-        self._decided: dict[tuple[str, str, GateKind, str], dict[str, Verdict]] = {}
-        self._held: dict[tuple[str, str], dict[str, Sequence[Score]]] = {}
+    evidence: StoredRun
+    _: KW_ONLY
+    family: Callable[[GateSpec], Sequence[GateSpec]]
+    """Gives the gates decided together with one, itself among them."""
+    expected: Callable[[str, str], Expected | None]
+    """Gives which scores a metric of a benchmark should have; None where that is not known, and
+    what there is counts."""
+    looks: Mapping[str, Looks]
+    """By benchmark the interim looks at it, where there are any."""
+    _decided: dict[tuple[str, str, GateKind, str], dict[str, Verdict]] = field(
+        default_factory=dict, init=False
+    )
+    _held: dict[tuple[str, str], dict[str, Sequence[Score]]] = field(
+        default_factory=dict, init=False
+    )
 
     def verdict(
         self, spec: GateSpec, *, measure: Callable[[GateSpec], None] | None = None
@@ -95,7 +71,7 @@ class Decision:
             XlingError: scores that cannot be put together, or a store that cannot be read.
         """
         verdict = self.by_scores(spec)
-        expected = self._expected(spec.benchmark, spec.metric)
+        expected = self.expected(spec.benchmark, spec.metric)
         if expected is not None:
             if not expected.selected and not expected.recalled:
                 return replace(verdict, reason=_NOTHING_SELECTED.format(spec.benchmark))
@@ -107,25 +83,25 @@ class Decision:
             except XlingError as fault:
                 reason = f"what it rests on could not be measured: {fault}"
                 return replace(verdict, outcome="error", reason=reason)
-        return self._evidence.trusted(verdict)
+        return self.evidence.trusted(verdict)
 
     def by_scores(self, spec: GateSpec) -> Verdict:
         """Decide a gate by the scores there are, whether or not any are missing."""
         if spec.family in self._decided:
             return self._decided[spec.family][spec.id]
-        gates = self._family(spec)
-        looks = self._looks.get(spec.benchmark)
-        expected = self._expected(spec.benchmark, spec.metric)
+        gates = self.family(spec)
+        looks = self.looks.get(spec.benchmark)
+        expected = self.expected(spec.benchmark, spec.metric)
         look = None if looks is None or expected is None else expected.look
         baseline = None
         if spec.kind == "drop":
-            baseline = self._evidence.baseline(spec.benchmark, spec.metric)
+            baseline = self.evidence.baseline(spec.benchmark, spec.metric)
 
         judged = partial(
             judge_gates,
             scores=partial(self.scores, spec),
             baseline=baseline,
-            labels=partial(self._evidence.labels, spec.benchmark, spec.metric),
+            labels=partial(self.evidence.labels, spec.benchmark, spec.metric),
         )
         if looks is None or look is None:
             verdicts = judged(gates)
@@ -177,8 +153,8 @@ class Decision:
         held = self._held[place]
         if language in held:
             return held[language]
-        scores = self._evidence.scores(*place, language)
-        looks, expected = self._looks.get(spec.benchmark), self._expected(*place)
+        scores = self.evidence.scores(*place, language)
+        looks, expected = self.looks.get(spec.benchmark), self.expected(*place)
         if looks is not None and expected is not None and expected.look is not None:
             asked = looks.asked(expected.look)
             scores = [score for score in scores if cluster_of(score)[1] in asked]

@@ -240,15 +240,7 @@ def trend_estimate(scores: Sequence[Score], measure: Measure) -> Estimate:
 def _of_numbers(
     made: Estimate, measure: Measure, at: PairedMean, worse: Sequence[float], *, even: str
 ) -> Estimate:
-    """Return the estimate of a mean difference of numbers.
-
-    Args:
-        made: without an interval.
-        measure: of the metric.
-        at: the mean of *worse* with its interval.
-        worse: the differences, one per question or claim.
-        even: why there is no interval where all are equal.
-    """
+    """Return the estimate of a mean difference of numbers."""
     if at.even and at.low is None:
         return replace(made, p=_p_of_even(at), reason=even)
     return replace(

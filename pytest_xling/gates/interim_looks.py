@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
-from pytest_xling.gates.spec import LIMITS
+from pytest_xling.gates.judge import is_rule
+from pytest_xling.gates.spec import limits_of
 from pytest_xling.gates.wording import percent
 from pytest_xling.keys import content_key
 from pytest_xling.registry import load
@@ -159,31 +160,18 @@ def looked_at(verdict: Verdict, gate: GateSpec, planned: Looks, look: int) -> Ve
 
 def _doubt(verdict: Verdict, gate: GateSpec, at: Look, *, last: bool) -> str:
     """Say why nothing is decided at a look; "" where it is, or the verdict decides nothing."""
-    limits = gate.threshold
-    budget = {"limit": limits.max_rate, "cases": limits.max_cases}.get(gate.kind)
-    if verdict.outcome in {"inconclusive", "error"} or (budget == 0 and verdict.outcome == "fail"):
+    rule = verdict.outcome == "fail" and is_rule(gate.threshold, gate.kind)
+    if verdict.outcome in {"inconclusive", "error"} or rule:
         return ""
     if not at.alpha:
         return "too early to decide anything"
     if verdict.outcome == "pass":
         return "" if last else "a gate does not pass before the last look"
-    return "" if gate.kind in {"limit", "cases"} else _skewed(verdict, gate, last=last)
-
-
-def _skewed(verdict: Verdict, gate: GateSpec, *, last: bool) -> str:
-    """Say why a gate may not fail by the t interval of differences; "" where it may."""
-    if load("metric", gate.metric).share:
+    if gate.kind in {"limit", "cases"} or gate.measure.share:
         return ""
+    # The t interval of differences takes them to be symmetric.
     if not last and verdict.estimate.n < _FEWEST_DIFFERENCES:
         return f"fewer than {_FEWEST_DIFFERENCES} do not fail before the last look"
     low = verdict.estimate.skewed_low
-    if low is None or low > _limit(gate):
-        return ""
-    return f"differences may be skewed, and then the interval begins at {low:.4g}"
-
-
-def _limit(gate: GateSpec) -> float:
-    """Return what a gate that compares allows."""
-    (key,) = LIMITS[gate.kind]
-    limit: float = getattr(gate.threshold, key)
-    return limit
+    within = low is None or low > limits_of(gate.threshold, gate.kind)[1]
+    return "" if within else f"differences may be skewed, and then the interval begins at {low:.4g}"

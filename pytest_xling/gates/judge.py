@@ -79,7 +79,7 @@ def judge(
     """
     low_limit, high_limit = limits_of(threshold, kind)
     seen = estimate
-    if _is_rule(threshold, kind) and estimate.low is not None:
+    if is_rule(threshold, kind) and estimate.low is not None:
         at_best = 1.0 if estimate.flagged else estimate.low
         seen = replace(estimate, low=at_best, high=estimate.high if estimate.unknown else 0.0)
     outcome = decide(
@@ -113,7 +113,7 @@ def _noise(kind: GateKind) -> float:
     return 0.0 if kind in {"limit", "cases"} else NOISE
 
 
-def _is_rule(threshold: Threshold, kind: GateKind) -> bool:
+def is_rule(threshold: Threshold, kind: GateKind) -> bool:
     """Tell whether nothing is tolerated, so that nothing is estimated."""
     return {"limit": threshold.max_rate, "cases": threshold.max_cases}.get(kind) == 0
 
@@ -202,7 +202,7 @@ def is_decided(verdicts: Sequence[Verdict]) -> bool:
     """
     blocking = [verdict for verdict in verdicts if verdict.threshold.tier == "block"]
     return not blocking or any(
-        verdict.outcome == "pass" and not _is_rule(verdict.threshold, kind_of(verdict.estimate))
+        verdict.outcome == "pass" and not is_rule(verdict.threshold, kind_of(verdict.estimate))
         for verdict in blocking
     )
 

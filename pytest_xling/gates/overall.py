@@ -111,13 +111,7 @@ def judge_overall(gate: GateSpec, known: Known) -> Verdict:
 
 
 def _worded(verdict: Verdict, languages: Mapping[str, _Language], there: float) -> Verdict:
-    """Return a verdict that says what it is of, and does not pass where too much is missing.
-
-    Args:
-        verdict: on all languages together.
-        languages: by code.
-        there: the weight of those that have values.
-    """
+    """Return a verdict that says what it is of, and does not pass where too much is missing."""
     used = [code for code, one in languages.items() if one.values]
     alike = len({weight for _, weight in verdict.threshold.weights}) == 1
     counts = f"{len(used)} languages, {'each the same' if alike else 'weighed as given'}"

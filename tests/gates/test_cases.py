@@ -16,7 +16,7 @@ from pytest_xling.gates.judge import tolerated
 from pytest_xling.gates.reasons import limit_of
 from pytest_xling.records import Estimate, Score, Threshold, Verdict
 from pytest_xling.stats.rate_intervals import exact_interval
-from tests.gates.judging import judge_gate
+from tests.gates.judging import judge_gate, score
 
 if TYPE_CHECKING:
     from random import Random
@@ -39,15 +39,11 @@ LIMITS = Threshold(
 def _scores(flags: Sequence[Flags], *, temperature: str = "", cluster: str = "") -> list[Score]:
     """Return the scores of cases by their repeats."""
     return [
-        Score(
+        score(
+            value,
+            f"q{number}",
             metric=METRIC,
-            benchmark="b",
-            sample_id=f"q{number}",
-            language="hi",
             condition="-".join(filter(None, (temperature, f"r{repeat}" if repeat else ""))),
-            value=value,
-            reason="" if value is not None else "empty",
-            signature=f"{METRIC}|v1",
             cluster=cluster,
         )
         for number, of_case in enumerate(flags)

@@ -13,7 +13,7 @@ from pytest_xling.gates.pairing import BaselineSide
 from pytest_xling.records import Score, Threshold
 from pytest_xling.store.human_labels import HumanLabel
 from pytest_xling.store.questions import Question
-from tests.gates.judging import judge_gate
+from tests.gates.judging import judge_gate, score
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,16 +29,7 @@ Key = tuple[str, str]
 def scores(values: list[float], language: str = "hi", metric: str = METRIC) -> list[Score]:
     """Return one score per question."""
     return [
-        Score(
-            metric=metric,
-            benchmark="culture",
-            sample_id=f"q{number:04}",
-            language=language,
-            condition="",
-            value=value,
-            reason="",
-            signature=f"{metric}|v1",
-        )
+        score(value, f"q{number:04}", metric=metric, language=language)
         for number, value in enumerate(values)
     ]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import pytest
 
@@ -14,6 +14,7 @@ from pytest_xling.gates.interim_looks import Looks
 from pytest_xling.gates.spec import GateSpec
 from pytest_xling.records import Expected, Score, Threshold
 from pytest_xling.store.human_labels import HumanLabel
+from tests.gates.judging import score
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,18 +25,9 @@ LANGUAGES = ("es", "hi", "zh")
 
 
 def _score(language: str, number: int, *, metric: str = "no_answer") -> Score:
-    return Score(
-        metric=metric,
-        benchmark="b",
-        sample_id=f"q{number}-l{number % 2}",
-        language=language,
-        condition="",
-        value=0.0,
-        reason="",
-        signature="s",
-        cluster=f"q{number}",
-        level=number % 2,
-    )
+    level = number % 2
+    place = {"metric": metric, "language": language, "cluster": f"q{number}", "level": level}
+    return score(0.0, f"q{number}-l{level}", **place)
 
 
 class _Store:
@@ -87,7 +79,7 @@ def _decision(store: _Store, **expected: bool) -> Decision:
         (code, level): 5 for code in ("en", *LANGUAGES) for level in (0, 1)
     }
     return Decision(
-        store,
+        cast("Any", store),
         family=lambda spec: [gate for gate in gates if gate.family == spec.family],
         expected=lambda *_: Expected(scores=counts, **expected),
         looks={},
@@ -159,7 +151,9 @@ def test_trust_comes_after_measuring() -> None:
 
 def test_without_a_plan_what_there_is_counts() -> None:
     """A run of early versions does not say what was planned."""
-    decision = Decision(_Store(3), family=lambda spec: [spec], expected=lambda *_: None, looks={})
+    decision = Decision(
+        cast("Any", _Store(3)), family=lambda spec: [spec], expected=lambda *_: None, looks={}
+    )
     verdict = decision.verdict(_limit(None))
     assert ("pass", 3) == (verdict.outcome, verdict.estimate.n)
 
@@ -185,7 +179,7 @@ def test_labels_do_not_count_at_interim_looks(estimate: Literal["corrected"] | N
     )
     questions = tuple(f"q{number}" for number in range(40))
     decision = Decision(
-        _Labelled(40),
+        cast("Any", _Labelled(40)),
         family=lambda spec: [spec],
         expected=lambda *_: Expected(scores={("hi", 0): 20, ("hi", 1): 20}, look=2),
         looks={"b": Looks(questions, "pocock", 2)},

@@ -12,7 +12,7 @@ from pytest_xling.gates.decide import judge_gates
 from pytest_xling.gates.spec import GateSpec
 from pytest_xling.records import Score, Threshold, Verdict
 from pytest_xling.store.questions import Question, Questions, digest_of
-from tests.gates.judging import judge_gate
+from tests.gates.judging import judge_gate, score
 
 if TYPE_CHECKING:
     from pytest_xling.gates.pairing import BaselineSide
@@ -62,16 +62,7 @@ class Known:
 
 def _scores(values: list[float | None], *, signature: str = "m|v1", first: int = 0) -> list[Score]:
     return [
-        Score(
-            metric=METRIC,
-            benchmark="b",
-            sample_id=f"q{number}",
-            language="hi",
-            condition="",
-            value=value,
-            reason="" if value is not None else "too short",
-            signature=signature,
-        )
+        score(value, f"q{number}", metric=METRIC, signature=signature)
         for number, value in enumerate(values, first)
     ]
 

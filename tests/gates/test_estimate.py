@@ -15,6 +15,7 @@ from pytest_xling.gates.estimate import Measure, estimate
 from pytest_xling.records import ALL_LANGUAGES, Estimate, Score
 from pytest_xling.stats.mean import mean_interval
 from pytest_xling.stats.rate_intervals import exact_interval
+from tests.gates.judging import score
 
 if TYPE_CHECKING:
     import random
@@ -22,19 +23,8 @@ if TYPE_CHECKING:
     from pytest_xling.interfaces.metric import Bounds, MetricKind
 
 
-def _score(
-    value: float | None, sample: str, *, condition: str = "", reason: str = "", language: str = "hi"
-) -> Score:
-    return Score(
-        metric="m",
-        benchmark="culture",
-        sample_id=sample,
-        language=language,
-        condition=condition,
-        value=value,
-        reason=reason,
-        signature="m|v1",
-    )
+def _score(value: float | None, sample: str, **fields: str) -> Score:
+    return score(value, sample, **{"signature": "m|v1", "reason": ""} | fields)
 
 
 def _estimate(

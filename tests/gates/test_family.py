@@ -18,6 +18,7 @@ from pytest_xling.gates.estimate import Measure, estimate
 from pytest_xling.gates.judge import judge, judge_family
 from pytest_xling.records import Estimate, Score, Threshold, Verdict
 from pytest_xling.stats.p_values import holm
+from tests.gates.judging import score, scores_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -133,16 +134,7 @@ def test_a_family_without_gaps_seldom_fails() -> None:
 def _flags(counts: Sequence[int], repeats: int) -> list[Score]:
     """Return answers to as many questions, each with so many flagged among its repeats."""
     return [
-        Score(
-            metric="m",
-            benchmark="b",
-            sample_id=f"q{question}",
-            language="hi",
-            condition=f"r{repeat}",
-            value=float(repeat < flagged),
-            reason="",
-            signature="s",
-        )
+        score(float(repeat < flagged), f"q{question}", condition=f"r{repeat}")
         for question, flagged in enumerate(counts)
         for repeat in range(repeats)
     ]
@@ -231,19 +223,7 @@ def test_a_model_at_its_budget_is_seldom_stopped_however_it_is_asked(budget: flo
 
 
 def _scores(rng: random.Random, language: str) -> list[Score]:
-    return [
-        Score(
-            metric="m",
-            benchmark="b",
-            sample_id=f"q{number}",
-            language=language,
-            condition="",
-            value=float(rng.random() < 0.3),
-            reason="",
-            signature="s",
-        )
-        for number in range(40)
-    ]
+    return scores_of([float(rng.random() < 0.3) for _ in range(40)], language)
 
 
 def _named(scores: list[Score], language: str) -> list[Score]:

@@ -21,6 +21,7 @@ from pytest_xling.gates.estimate import Measure
 from pytest_xling.gates.judge import judge
 from pytest_xling.records import Estimate, Score, Threshold
 from pytest_xling.stats.tango import RateDifference
+from tests.gates.judging import scores_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,19 +33,7 @@ if TYPE_CHECKING:
 def _scores(
     values: Sequence[float | None], language: str, *, condition: str = "", signature: str = "s|v1"
 ) -> list[Score]:
-    return [
-        Score(
-            metric="m",
-            benchmark="health",
-            sample_id=f"q{number}",
-            language=language,
-            condition=condition,
-            value=value,
-            reason="" if value is not None else "too short",
-            signature=signature,
-        )
-        for number, value in enumerate(values)
-    ]
+    return scores_of(values, language, condition=condition, signature=signature)
 
 
 def _estimate(

@@ -14,6 +14,7 @@ from pytest_xling.gates.interim_looks import Looks, at_look, looked_at
 from pytest_xling.gates.spec import GateSpec
 from pytest_xling.planning.plan import Case
 from pytest_xling.records import Condition, Sample, Score, Threshold
+from tests.gates.judging import score
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,16 +92,7 @@ def _gate(language: str = "hi", **limits: float) -> GateSpec:
 
 
 def _score(number: int, language: str, value: float) -> Score:
-    return Score(
-        metric="no_answer",
-        benchmark="b",
-        sample_id=f"q{number}",
-        language=language,
-        condition="",
-        value=value,
-        reason="",
-        signature="s",
-    )
+    return score(value, f"q{number}", metric="no_answer", language=language)
 
 
 def _judged(gate: GateSpec, planned: Looks, look: int, values: Sequence[float]) -> tuple[str, str]:

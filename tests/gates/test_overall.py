@@ -14,6 +14,7 @@ from pytest_xling.gates.spec import GateSpec
 from pytest_xling.records import ALL_LANGUAGES, Score, Threshold
 from pytest_xling.store.human_labels import HumanLabel
 from pytest_xling.store.questions import Question
+from tests.gates.judging import scores_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -36,20 +37,7 @@ def _scores(
     made: Scores = {}
     for code, given in flagged.items():
         values = [float(at < given) for at in range(n)] if isinstance(given, int) else list(given)
-        made[code] = [
-            Score(
-                metric=metric,
-                benchmark="b",
-                sample_id=f"q{number}",
-                language=code,
-                condition="",
-                value=value,
-                reason="" if value is not None else "no answer",
-                signature="s",
-                level=level,
-            )
-            for number, value in enumerate(values)
-        ]
+        made[code] = scores_of(values, code, metric=metric, level=level)
     return made
 
 

@@ -3,34 +3,21 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_xling.errors import EvaluationError
 from pytest_xling.gates.estimate import Measure, estimate
 from pytest_xling.gates.pairing import paired_means, sample_means
-from pytest_xling.records import Score
+from tests.gates.judging import score
+
+if TYPE_CHECKING:
+    from pytest_xling.records import Score
 
 
-def _score(
-    sample: str,
-    value: float | None,
-    *,
-    condition: str = "",
-    benchmark: str = "health",
-    cluster: str = "",
-) -> Score:
-    return Score(
-        metric="m",
-        benchmark=benchmark,
-        sample_id=sample,
-        language="hi",
-        condition=condition,
-        value=value,
-        reason="",
-        signature="m|v1",
-        cluster=cluster,
-    )
+def _score(sample: str, value: float | None, **fields: str) -> Score:
+    return score(value, sample, **{"benchmark": "health"} | fields)
 
 
 def test_repeats_are_averaged_at_each_temperature() -> None:

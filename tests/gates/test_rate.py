@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from pytest_xling.gates.estimate import Measure, estimate
 from pytest_xling.gates.judge import judge, tolerated
 from pytest_xling.records import Estimate, Score, Threshold, Verdict
+from tests.gates.judging import score
 
 ORDER = ["pass", "inconclusive", "fail"]
 
@@ -19,16 +20,7 @@ ORDER = ["pass", "inconclusive", "fail"]
 def _scores(flagged: int, n: int, *, repeats: int = 1, unscored: int = 0) -> list[Score]:
     values = [float(i < flagged) for i in range(n)] + [None] * unscored
     return [
-        Score(
-            metric="m",
-            benchmark="culture",
-            sample_id=f"q{i // repeats}",
-            language="hi",
-            condition=f"r{i % repeats}",
-            value=value,
-            reason="" if value is not None else "empty",
-            signature="m|v1",
-        )
+        score(value, f"q{i // repeats}", condition=f"r{i % repeats}")
         for i, value in enumerate(values)
     ]
 
@@ -130,7 +122,7 @@ def test_nothing_scored() -> None:
     """No answer is no pass, even where no flag is tolerated; the reason is the estimate's."""
     for budget in (0.0, 0.05, 1.0):
         verdict = _judge(_scores(0, 0, unscored=2), _threshold(budget))
-        assert ("inconclusive", "none of 2 answers could be scored; empty") == (
+        assert ("inconclusive", "none of 2 answers could be scored; too short") == (
             verdict.outcome,
             verdict.reason,
         )

@@ -13,6 +13,7 @@ from pytest_xling.gates.estimate import Measure
 from pytest_xling.gates.judge import judge
 from pytest_xling.gates.reasons import limit_of
 from pytest_xling.records import Estimate, Score, Threshold, Verdict
+from tests.gates.judging import score
 
 if TYPE_CHECKING:
     from pytest_xling.interfaces.metric import Better
@@ -26,17 +27,8 @@ LIMITS = Threshold(
 
 def _scores(values: list[float], *, repeats: int = 1) -> list[Score]:
     return [
-        Score(
-            metric="m",
-            benchmark="b",
-            sample_id=f"q{number // repeats}",
-            language="hi",
-            condition=f"r{number % repeats}" if number % repeats else "",
-            value=value,
-            reason="",
-            signature="m|v1",
-        )
-        for number, value in enumerate(values)
+        score(value, f"q{i // repeats}", condition=f"r{i % repeats}" if i % repeats else "")
+        for i, value in enumerate(values)
     ]
 
 

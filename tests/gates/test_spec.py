@@ -12,7 +12,7 @@ from pytest_xling.gates.decide import judge_gates
 from pytest_xling.gates.spec import Compared, GateSpec, gate_id, gates_of
 from pytest_xling.planning.thresholds import read_thresholds
 from pytest_xling.records import Score, Threshold
-from tests.gates.judging import judge_gate
+from tests.gates.judging import judge_gate, scores_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,19 +22,7 @@ if TYPE_CHECKING:
 
 def scores(metric: str, language: str, values: list[float]) -> list[Score]:
     """Return a score for each value, each of a question of its own."""
-    return [
-        Score(
-            metric=metric,
-            benchmark="b",
-            sample_id=f"q{number}",
-            language=language,
-            condition="",
-            value=value,
-            reason="",
-            signature="s",
-        )
-        for number, value in enumerate(values)
-    ]
+    return scores_of(values, language, metric=metric)
 
 
 def test_gates_have_names() -> None:

@@ -17,6 +17,7 @@ from pytest_xling.gates.differences import trend_estimate
 from pytest_xling.gates.estimate import Measure
 from pytest_xling.gates.judge import judge
 from pytest_xling.records import Estimate, Score, Threshold
+from tests.gates.judging import score
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,19 +32,9 @@ def _claim(
     number: int, values: Sequence[float | None], *, condition: str = "", signature: str = "s"
 ) -> list[Score]:
     """Return the scores of one claim, from level 0 on."""
+    shared = {"cluster": f"c{number}", "condition": condition, "signature": signature}
     return [
-        Score(
-            metric="m",
-            benchmark="b",
-            sample_id=f"c{number}-l{level}",
-            language="hi",
-            condition=condition,
-            value=value,
-            reason="" if value is not None else "no stance",
-            signature=signature,
-            cluster=f"c{number}",
-            level=level,
-        )
+        score(value, f"c{number}-l{level}", level=level, **shared)
         for level, value in enumerate(values)
     ]
 
@@ -166,7 +157,7 @@ def test_order_does_not_matter(order: list[int]) -> None:
     ("scores", "reason"),
     [
         ([], "no answers"),
-        (_claims([None] * 5), "none of 5 answers could be scored; no stance"),
+        (_claims([None] * 5), "none of 5 answers could be scored; too short"),
         (_claims([0, None, None, None, None]), "no claim has values at two levels"),
         (
             [replace(score, level=None) for score in _claims([0] * 5)],
