@@ -440,6 +440,16 @@ def test_openai_itself_gets_the_newer_parameter(monkeypatch: pytest.MonkeyPatch)
     assert 64 == worded()["max_tokens"]
 
 
+def test_all_requests_are_sent_as_the_official_client_sends_the_first(
+    server: OpenaiServer,
+) -> None:
+    """To the same address, with the same headers and credentials."""
+    _OPENAI.ask(server.url, *[_request(f"Why {number}?") for number in range(3)])
+    first, *others = (set(head.splitlines()) for head in server.heads)
+    assert any(b"AsyncOpenAI/Python" in line for line in first), first
+    assert [first, first] == others
+
+
 def test_the_query_of_the_address_goes_with_every_request(server: OpenaiServer) -> None:
     """Behind the path, not into it."""
     assert "stop" == _ask(f"{server.url}?api_key=qu3ryValue&x=1").stop_reason
