@@ -18,12 +18,12 @@ from pytest_xling.http.transport import MOST_BYTES
 from pytest_xling.records import Response
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Iterable, Mapping
+    from collections.abc import Awaitable, Callable, Iterable, Mapping
 
     from pytest_xling.errors import ProviderFault
     from pytest_xling.http.endpoint import Endpoint
     from pytest_xling.keys import JsonValue
-    from pytest_xling.records import Request, ToolCall
+    from pytest_xling.records import Message, Request, ToolCall
 
 _SAMPLING = "--xling-temperatures (=default sends none)"
 _UNKNOWN_PARAM = frozenset({httpx2.codes.BAD_REQUEST, httpx2.codes.UNPROCESSABLE_CONTENT})
@@ -131,11 +131,11 @@ class HostedClient(ABC):
             return left_out
         if refusal.status not in _UNKNOWN_PARAM or refusal.error.get("code") in _OTHER:
             return None
-        params, told = _given(request, left_out), refusal.reply.text
-        if "optional_logprobs" in params and "logprobs" in told.lower():
+        params, text = _given(request, left_out), refusal.reply.text
+        if "optional_logprobs" in params and "logprobs" in text.lower():
             return (*left_out, "optional_logprobs")
         cold = self.leaves_out_temperature and params.get("temperature") == 0
-        if cold and "temperature" in told:
+        if cold and "temperature" in text:
             return (*left_out, "temperature")
         # Not every service says that it is the schema that it does not take.
         return (*left_out, "response_format") if "response_format" in params else None
@@ -174,8 +174,8 @@ class HostedClient(ABC):
             body = None
         error = body.get("error", body) if isinstance(body, dict) else None
         error = error if isinstance(error, dict) else {}
-        told = error.get("message")
-        text = told if isinstance(told, str) else reply.text or reply.reason_phrase
+        own = error.get("message")
+        text = own if isinstance(own, str) else reply.text or reply.reason_phrase
         message = excerpt(self.endpoint.secrets.redact(text))
         return Refusal(reply=reply, error=error, message=message)
 
@@ -244,12 +244,6 @@ def merged(body: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
     return {**body, **more, **both}
 
 
-def schema_of(form: object) -> JsonValue:
-    """Return the JSON schema in *form*, which is in the words of OpenAI's API; None without one."""
-    told = form.get("json_schema") if isinstance(form, dict) else None
-    return told.get("schema") if isinstance(told, dict) else None
-
-
 def arguments_of(call: ToolCall) -> dict[str, JsonValue]:
     """Return the arguments of *call* by name; what is no JSON object stands under one name."""
     try:
@@ -257,3 +251,33 @@ def arguments_of(call: ToolCall) -> dict[str, JsonValue]:
     except (ValueError, RecursionError):
         read = call.arguments
     return read if isinstance(read, dict) else {"arguments": read}
+
+
+def system_of(request: Request) -> str:
+    """Return the system's messages, for services that have them apart from the turns."""
+    return "\n\n".join(m.content for m in request.messages if m.role == "system")
+
+
+def turns_of(
+    request: Request, parts: Callable[[Message], list[JsonValue]], *, model: str, key: str
+) -> list[JsonValue]:
+    """Return all but the system's messages; the results of tools are the user's.
+
+    What one side says in a row is one turn: all results must stand in that after their calls.
+    There is no turn without a part, such as an empty reply of the model's.
+
+    Args:
+        request: with its messages.
+        parts: what a message is made of.
+        model: how the service calls the model's side.
+        key: where a turn has its parts.
+    """
+    turns: list[Any] = []
+    for message in request.messages:
+        role = model if message.role == "assistant" else "user"
+        if message.role == "system" or not (of_message := parts(message)):
+            continue
+        if not turns or turns[-1]["role"] != role:
+            turns.append({"role": role, key: []})
+        turns[-1][key] += of_message
+    return turns

@@ -6,7 +6,7 @@ import json
 from typing import Any, Final
 
 from pytest_xling.errors import TransientFault
-from pytest_xling.records import MOST_TOKENS
+from pytest_xling.records import MOST_TOKENS, ToolCall
 from pytest_xling.text.display import clean
 from pytest_xling.text.secrets import hide_keys
 
@@ -48,6 +48,37 @@ def read_json(body: bytes, *, url: str, ends: str) -> Any:  # noqa: ANN401  what
     else:
         msg = f"{url} sent {len(body)} bytes that are not whole JSON: {excerpt(start)!r}"
     raise TransientFault(msg)
+
+
+def value_at(reply: object, *path: str | int) -> Any:  # noqa: ANN401  whatever came
+    """Return the value at a path of keys and places; None where there is none."""
+    for step in path:
+        if isinstance(step, str):
+            reply = reply.get(step) if isinstance(reply, dict) else None
+        else:
+            reply = reply[step] if isinstance(reply, list) and step < len(reply) else None
+    return reply
+
+
+def objects_at(reply: object, *path: str | int) -> list[dict[str, Any]]:
+    """Return the objects of the list at a path; of what is no list, and in it no object, none."""
+    listed = value_at(reply, *path)
+    return [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+
+
+def text_at(reply: object, *path: str | int) -> str:
+    """Return the text at a path, cleaned; "" where there is none."""
+    text = value_at(reply, *path)
+    return clean(text) if isinstance(text, str) else ""
+
+
+def tool_call(name: object, arguments: object, number: object) -> ToolCall:
+    """Return the call of a tool, whose arguments come as an object."""
+    return ToolCall(
+        name=clean(str(name or "")),
+        arguments=clean(json.dumps(arguments or {}, ensure_ascii=False)),
+        id=clean(str(number or "")),
+    )
 
 
 def token_count(count: object) -> int:

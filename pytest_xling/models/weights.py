@@ -56,9 +56,9 @@ def read_weights(
     try:
         raw = path.read_bytes()
         read = dict(load(raw))
-        said: Any = json.loads(metadata_of(raw)["about"])
-        found = said["version"]
-        said = {**said, **{key: made(said[key]) for key, made in about.items()}}
+        header: Any = json.loads(metadata_of(raw)["about"])
+        found = header["version"]
+        header = {**header, **{key: read_value(header[key]) for key, read_value in about.items()}}
     except FileNotFoundError as error:
         msg = f"{of}: there is no {path}; check the path or {again}"
         raise ConfigError(msg) from error
@@ -74,4 +74,4 @@ def read_weights(
     if not set(tensors) <= read.keys() or not all(np.isfinite(t).all() for t in read.values()):
         msg = f"{of}: the weights in {path} are damaged; {again}"
         raise ConfigError(msg)
-    return Read(read, said, hashlib.sha256(raw).hexdigest())
+    return Read(read, header, hashlib.sha256(raw).hexdigest())

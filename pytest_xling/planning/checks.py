@@ -116,10 +116,10 @@ class Check(Flag[Answer]):
             return self._matching(text, [str(value) for value in values])
         else:
             fields = {**answer.sample.prompt, REFERENCE: answer.sample.reference or ""}
-            wanted = [self._plain(str(value).format_map(fields)) for value in values]
-            if not all(wanted):
+            expected = [self._plain(str(value).format_map(fields)) for value in values]
+            if not all(expected):
                 return Reading(value=None, reason="the question has no reference")
-            failure = self._failure(text, wanted)
+            failure = self._failure(text, expected)
         return Reading(value=1.0 if failure else 0.0, reason=failure)
 
     def _matching(self, text: str, expressions: Sequence[str]) -> Reading:
@@ -139,14 +139,14 @@ class Check(Flag[Answer]):
                 return Reading(value=None, reason=reason)
         return Reading(value=1.0, reason=f"matches {_listed(expressions)}")
 
-    def _failure(self, text: str, wanted: Sequence[str]) -> str:
+    def _failure(self, text: str, expected: Sequence[str]) -> str:
         """Say what fails of a test that compares texts; "" where nothing does."""
         if self.test == "equals":
-            equal = text.strip() in {value.strip() for value in wanted}
-            return "" if equal else f"is {_listed(wanted)}"
-        contained = [value for value in wanted if value in text]
+            equal = text.strip() in {value.strip() for value in expected}
+            return "" if equal else f"is {_listed(expected)}"
+        contained = [value for value in expected if value in text]
         if self.test == "contains":
-            return "" if contained else f"contains {_listed(wanted)}"
+            return "" if contained else f"contains {_listed(expected)}"
         return f"contains {', '.join(map(repr, contained))}" if contained else ""
 
     def _plain(self, text: str) -> str:

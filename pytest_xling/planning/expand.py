@@ -102,11 +102,11 @@ def levels_of(sample: Sample, templates: Mapping[str, Sequence[str]], *, seed: i
         seed: which template is taken depends on it, the claim and the level only, so that parallel
             samples are asked in parallel words.
     """
-    made = []
+    samples = []
     for level, name in enumerate(NAMES):
         number = template_number(sample.id, level, seed=seed, of=len(templates[name]))
         query = templates[name][number].format_map(sample.prompt)
-        made.append(
+        samples.append(
             replace(
                 sample,
                 id=f"{sample.id}-l{level}",
@@ -115,7 +115,7 @@ def levels_of(sample: Sample, templates: Mapping[str, Sequence[str]], *, seed: i
                 metadata={**sample.metadata, "level": str(level), "template": str(number + 1)},
             )
         )
-    return made
+    return samples
 
 
 def template_number(claim: str, level: int, *, seed: int, of: int) -> int:
@@ -162,7 +162,7 @@ def candidates(sample: Sample, *, seed: int, wrong: int | None = None) -> list[S
     # Not for secrets: the same mix again is what is wanted.
     random.Random(content_key([seed, sample.id])).shuffle(order)  # noqa: S311
     place = {number: at for at, number in enumerate(order, start=1)}
-    made = [
+    samples = [
         replace(
             sample,
             id=f"{sample.id}-a{place[number]}",
@@ -175,4 +175,4 @@ def candidates(sample: Sample, *, seed: int, wrong: int | None = None) -> list[S
         for number, gold, text in answers
         if text.strip()
     ]
-    return sorted(made, key=lambda candidate: int(candidate.id.rpartition("-a")[2]))
+    return sorted(samples, key=lambda candidate: int(candidate.id.rpartition("-a")[2]))

@@ -97,8 +97,8 @@ def plan(benchmark: Benchmark, settings: Settings) -> list[Case]:
 
 def _counted(sample: Sample) -> Sample:
     """Return *sample* with the number of its turns in its metadata, where there are several."""
-    said = [message for turn in (sample.messages, *sample.turns) for message in turn]
-    turns = sum(message.role == "user" for message in said) + (not sample.messages)
+    messages = [message for turn in (sample.messages, *sample.turns) for message in turn]
+    turns = sum(message.role == "user" for message in messages) + (not sample.messages)
     if turns < 2 and len(sample.messages) < 2:  # noqa: PLR2004  one is a question
         return sample
     return replace(sample, metadata={**sample.metadata, TURNS: str(turns)})

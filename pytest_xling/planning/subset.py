@@ -57,9 +57,9 @@ def lacks_of_run(connection: Connection, run_id: str, *, other: str, benchmark: 
     """Say by language which cases of a benchmark *other* has and *run_id* has not."""
     has = by_case(connection, run_id, "language")
     of_other = by_case(connection, other, "language")
-    wanted = {case: language for case, language in of_other.items() if case[0] == benchmark}
-    missing = Counter(wanted[case] for case in wanted.keys() - has.keys())
-    total = Counter(wanted.values())
+    expected = {case: language for case, language in of_other.items() if case[0] == benchmark}
+    missing = Counter(expected[case] for case in expected.keys() - has.keys())
+    total = Counter(expected.values())
     return [
         f"{language} {count:,} of {total[language]:,} cases"
         for language, count in sorted(missing.items())

@@ -134,16 +134,6 @@ def test_a_temperature_needs_the_version_that_knows_it(
     assert 0.7 == json.loads(next(iter(server.bodies)))["temperature"]
 
 
-def test_a_temperature_of_0_is_left_out_where_it_is_refused(service: Service) -> None:
-    """Newer models take none; from the second request on none is sent."""
-    refused = "`temperature` is deprecated for this model."
-    with service.serving(refuse_params="temperature", refuse_message=refused) as server:
-        asked = [service.request(prompt, temperature=0.0) for prompt in ("Why?", "How?")]
-        responses = service.ask(server.url, *asked)
-        assert {"400": 1, "200": 2} == server.stats()["statuses"]
-    assert [("temperature",)] * 2 == [response.left_out for response in responses]
-
-
 def test_any_other_temperature_that_is_refused_names_the_option(service: Service) -> None:
     """What was asked without it would be called by it."""
     refused = "`temperature` is deprecated for this model."
@@ -153,19 +143,6 @@ def test_any_other_temperature_that_is_refused_names_the_option(service: Service
     ):
         service.ask(server.url, service.request("Why?", temperature=0.7))
     assert caught.value.every_request
-
-
-@pytest.mark.parametrize("message", ["output_config: Extra inputs are not permitted", "No."])
-def test_a_schema_that_is_refused_is_left_out(service: Service, message: str) -> None:
-    """Older models know none; so may temperature 0 be, of the same request."""
-    form: JsonValue = {"type": "json_schema", "json_schema": {"schema": {"type": "object"}}}
-    with service.serving(refuse_params="output_config", refuse_message=message) as server:
-        asked = [
-            service.request(p, temperature=0.0, response_format=form) for p in ("Why?", "How?")
-        ]
-        responses = service.ask(server.url, *asked)
-        assert {"400": 1, "200": 2} == server.stats()["statuses"]
-    assert [("response_format",)] * 2 == [response.left_out for response in responses]
 
 
 def test_thoughts_calls_and_refusals_come_apart_from_the_text(

@@ -134,30 +134,6 @@ def test_a_schema_and_log_probabilities_are_asked_for(
     } == config
 
 
-@pytest.mark.parametrize(
-    ("param", "value", "refused", "message"),
-    [
-        ("optional_logprobs", 5, "responseLogprobs", "Logprobs is not enabled for this model."),
-        ("temperature", 0.0, "temperature", "temperature is not supported by this model."),
-        (
-            "response_format",
-            {"type": "json_schema", "json_schema": {"schema": {"type": "object"}}},
-            "responseJsonSchema",
-            "Invalid.",
-        ),
-    ],
-)
-def test_what_can_be_done_without_is_left_out_where_it_is_refused(
-    service: Service, param: str, value: JsonValue, refused: str, message: str
-) -> None:
-    """Asked once more without, from the second on at once, and noted beside the answer."""
-    with service.serving(refuse_params=refused, refuse_message=message) as server:
-        asked = [service.request(prompt, **{param: value}) for prompt in ("Why?", "How?")]
-        responses = service.ask(server.url, *asked)
-        assert {"400": 1, "200": 2} == server.stats()["statuses"]
-    assert [(param,)] * 2 == [response.left_out for response in responses]
-
-
 def test_thoughts_and_calls_come_apart_from_the_text(
     service: Service, server: GoogleServer
 ) -> None:

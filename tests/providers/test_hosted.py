@@ -23,6 +23,7 @@ from pytest_xling.records import Message, Usage
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from pytest_xling.keys import JsonValue
     from tests.providers.hosted import Service
     from tests.servers.openai_server import OpenaiServer
 
@@ -48,10 +49,20 @@ def test_an_answer(service: Service, server: OpenaiServer) -> None:
     assert response.error is None
 
 
+_COMMON = [
+    ("length", "It never", "length"),
+    ("empty_content", "", "stop"),
+    ("surrogates", "a \ufffd b \ufffd c", "stop"),
+    ("tool_call", "", "stop"),
+]
+"""What they all may answer."""
+
+
 @_each(
     "mode text reason",
     {
         "anthropic": [
+            *_COMMON,
             ("thinking", "It rises.", "stop"),
             ("redacted", "It rises.", "stop"),
             ("own_tool", "It rises.", "stop"),
@@ -59,29 +70,22 @@ def test_an_answer(service: Service, server: OpenaiServer) -> None:
             ("newer_reason", "It rises.", "stop"),
             ("no_usage", "It rises.", "stop"),
             ("odd_usage", "It rises.", "stop"),
-            ("length", "It never", "length"),
             ("window", "It never", "length"),
             ("pause", "It never", "length"),
             ("refusal", None, "refusal"),
             ("bare_refusal", "It begins", "refusal"),
-            ("empty_content", "", "stop"),
             ("hostile", "", "stop"),
-            ("surrogates", "a \ufffd b \ufffd c", "stop"),
-            ("tool_call", "", "stop"),
             ("tool_call_beside", "Let me look.", "stop"),
         ],
         "google": [
+            *_COMMON,
             ("thinking", "It rises.", "stop"),
             ("no_finish", "It rises.", "stop"),
             ("newer_reason", "It rises.", "stop"),
             ("odd_usage", "It rises.", "stop"),
-            ("length", "It never", "length"),
             ("all_thoughts", "", "length"),
-            ("empty_content", "", "stop"),
             ("malformed_call", "", "stop"),
             ("hostile", "", "stop"),
-            ("surrogates", "a \ufffd b \ufffd c", "stop"),
-            ("tool_call", "", "stop"),
             ("tool_call_beside", "Let me look.", "stop"),
             ("partial_filter", "It begins", "content_filter"),
             ("safety", None, "content_filter"),
@@ -94,19 +98,16 @@ def test_an_answer(service: Service, server: OpenaiServer) -> None:
             ("blocked_message", None, "content_filter"),
         ],
         "openai": [
-            ("length", "It never", "length"),
+            *_COMMON,
             ("content_filter", None, "content_filter"),
             ("partial_filter", "It begins", "content_filter"),
             ("prompt_filter", None, "content_filter"),
             ("refusal", None, "refusal"),
             ("null_content", "", "stop"),
-            ("empty_content", "", "stop"),
             ("parts", "in parts", "stop"),
             ("many_parts", "in parts", "stop"),
             ("no_parts", "", "stop"),
-            ("tool_call", "", "stop"),
             ("tool_call_beside", "The answer.", "stop"),
-            ("surrogates", "a \ufffd b \ufffd c", "stop"),
             ("nul", "a\0b", "stop"),
             ("ansi", "\x1b[31mred\x1b[0m ]]> <script>", "stop"),
             ("huge", "word " * 1_048_576, "stop"),
@@ -338,6 +339,40 @@ def test_equal_questions_share_a_key(service: Service, monkeypatch: pytest.Monke
         identified(port="2"),
     )
     assert first not in others
+
+
+_FORM: JsonValue = {"type": "json_schema", "json_schema": {"schema": {"type": "object"}}}
+
+
+@_each(
+    "param value refused message",
+    {
+        "anthropic": [
+            ("temperature", 0.0, "temperature", "`temperature` is deprecated for this model."),
+            ("response_format", _FORM, "output_config", "output_config: Extra inputs are not"),
+            ("response_format", _FORM, "output_config", "No."),
+        ],
+        "google": [
+            ("optional_logprobs", 5, "responseLogprobs", "Logprobs is not enabled for it."),
+            ("temperature", 0.0, "temperature", "temperature is not supported by this model."),
+            ("response_format", _FORM, "responseJsonSchema", "Invalid."),
+        ],
+        "openai": [
+            ("optional_logprobs", 5, "logprobs", "This model does not support logprobs."),
+            ("response_format", _FORM, "response_format", ""),
+            ("response_format", _FORM, "response_format", "Bad request."),
+        ],
+    },
+)
+def test_what_can_be_done_without_is_left_out_where_it_is_refused(
+    service: Service, param: str, value: JsonValue, refused: str, message: str
+) -> None:
+    """Asked once more without, from the second on at once, and noted beside the answer."""
+    with service.serving(refuse_params=refused, refuse_message=message) as server:
+        asked = [service.request(prompt, **{param: value}) for prompt in ("Why?", "How?")]
+        responses = service.ask(server.url, *asked)
+        assert {"400": 1, "200": 2} == server.stats()["statuses"]
+    assert [(param,)] * 2 == [response.left_out for response in responses]
 
 
 @_each("turns parts", {"anthropic": [("messages", "content")], "google": [("contents", "parts")]})

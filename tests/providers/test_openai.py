@@ -193,8 +193,8 @@ def test_log_probabilities_one_can_do_without_are_left_out() -> None:
     assert "optional_logprobs" not in body
 
 
-def test_max_tokens_is_renamed_for_all_that_were_asked_at_once() -> None:
-    """Each of them is refused before any knows better."""
+def test_max_tokens_is_renamed_where_it_is_refused() -> None:
+    """Of requests at once each is refused before any knows better; later ones know."""
     message = "Unsupported parameter: use 'max_completion_tokens' instead of 'max_tokens'."
     with serving(refuse_params="max_tokens", refuse_message=message) as newer:
 
@@ -203,20 +203,15 @@ def test_max_tokens_is_renamed_for_all_that_were_asked_at_once() -> None:
                 patch.setenv("OPENAI_BASE_URL", newer.url)
                 provider = OpenaiProvider("m-1")
             try:
-                return await asyncio.gather(*(provider.generate(_request()) for _ in range(4)))
+                at_once = await asyncio.gather(*(provider.generate(_request()) for _ in range(4)))
+                refused = newer.statuses["400"]
+                later = await provider.generate(_request())
+                assert refused == newer.statuses["400"]
+                return [*at_once, later]
             finally:
                 await provider.aclose()
 
-        assert ["The answer is forty-two."] * 4 == [each.text for each in asyncio.run(main())]
-
-
-def test_max_tokens_is_renamed_where_it_is_refused() -> None:
-    """A server of newer models gets max_completion_tokens, from the second request on at once."""
-    message = "Unsupported parameter: use 'max_completion_tokens' instead of 'max_tokens'."
-    with serving(refuse_params="max_tokens", refuse_message=message) as newer:
-        for response in _OPENAI.ask(newer.url, _request(), _request()):
-            assert "stop" == response.stop_reason
-        assert {"400": 1, "200": 2} == stats(newer.url)["statuses"]
+        assert ["The answer is forty-two."] * 5 == [each.text for each in asyncio.run(main())]
 
 
 def _asked_in_form(server: OpenaiServer, *prompts: str) -> list[Response | PermanentFault]:
@@ -237,20 +232,6 @@ def _asked_in_form(server: OpenaiServer, *prompts: str) -> list[Response | Perma
         return outcomes
 
     return asyncio.run(main())
-
-
-@pytest.mark.parametrize("message", ["", "Bad request."])
-def test_a_schema_that_is_refused_is_left_out(message: str) -> None:
-    """Whatever the server says of it: asked once more without, from the second on at once."""
-    with serving(refuse_params="response_format", refuse_message=message) as server:
-        outcomes = _asked_in_form(server, "Why?", "How?")
-        assert {"400": 1, "200": 2} == stats(server.url)["statuses"]
-    for outcome in outcomes:
-        assert isinstance(outcome, Response)
-        assert ("The answer is forty-two.", ("response_format",)) == (
-            outcome.text,
-            outcome.left_out,
-        )
 
 
 def test_a_schema_is_kept_where_something_else_is_refused(server: OpenaiServer) -> None:

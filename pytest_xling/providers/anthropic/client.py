@@ -8,8 +8,9 @@ import anthropic
 import httpx2
 
 from pytest_xling.errors import PermanentFault, ProviderFault, RateLimited
-from pytest_xling.http.client import HostedClient, arguments_of, merged, schema_of
+from pytest_xling.http.client import HostedClient, arguments_of, merged, system_of, turns_of
 from pytest_xling.http.faults import retry_after_s
+from pytest_xling.http.reply import value_at
 from pytest_xling.providers.anthropic.reply import read_message
 
 if TYPE_CHECKING:
@@ -53,13 +54,13 @@ class AnthropicClient(HostedClient):
         extra = rest.pop("extra", None)
         stop = rest.pop("stop", None)
         form = rest.pop("response_format", None)
-        system = "\n\n".join(m.content for m in request.messages if m.role == "system")
-        body = {"model": self.model, "messages": _turns(request.messages), **rest}
-        if system:
+        turns = turns_of(request, _blocks, model="assistant", key="content")
+        body = {"model": self.model, "messages": turns, **rest}
+        if system := system_of(request):
             body["system"] = system
         if stop is not None:
             body["stop_sequences"] = [stop] if isinstance(stop, str) else stop
-        if (schema := schema_of(form)) is not None:
+        if (schema := value_at(form, "json_schema", "schema")) is not None:
             body["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
         return merged(body, extra if isinstance(extra, dict) else {})
 
@@ -90,10 +91,10 @@ class AnthropicClient(HostedClient):
         if refusal.status == _OVERLOADED:
             # Of all customers together: to be met like a rate limit, which uses up no attempts.
             return RateLimited(answered, retry_after_s=retry_after_s(refusal.reply.headers))
-        told = f"{refusal.error.get('details')} {refusal.message}".lower()
-        if refusal.status < httpx2.codes.INTERNAL_SERVER_ERROR and any(s in told for s in _SPENT):
+        text = f"{refusal.error.get('details')} {refusal.message}".lower()
+        if refusal.status < httpx2.codes.INTERNAL_SERVER_ERROR and any(s in text for s in _SPENT):
             return PermanentFault(f"{answered}. The account has no credit left", every_request=True)
-        if "prompt is too long" in told or "context limit" in told:
+        if "prompt is too long" in text or "context limit" in text:
             msg = f"The question and the answer's max_tokens are too long for model {self.model!r}"
             return PermanentFault(f"{answered}. {msg}")
         return None
@@ -102,23 +103,6 @@ class AnthropicClient(HostedClient):
         """Close all connections."""
         await self._sdk.close()
         await super().aclose()
-
-
-def _turns(messages: tuple[Message, ...]) -> list[JsonValue]:
-    """Return all but the system's messages; the results of tools are the user's.
-
-    What one side says in a row is one turn: all results must stand in that after their calls. The
-    API takes no turn without a word, such as an empty reply of the model's.
-    """
-    turns: list[Any] = []
-    for message in messages:
-        role = "assistant" if message.role == "assistant" else "user"
-        if message.role == "system" or not (blocks := _blocks(message)):
-            continue
-        if not turns or turns[-1]["role"] != role:
-            turns.append({"role": role, "content": []})
-        turns[-1]["content"] += blocks
-    return turns
 
 
 def _blocks(message: Message) -> list[JsonValue]:

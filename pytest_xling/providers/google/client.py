@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import httpx2
@@ -10,8 +11,9 @@ from google import genai
 from google.genai import errors, types
 
 from pytest_xling.errors import PermanentFault, ProviderFault, RateLimited
-from pytest_xling.http.client import HostedClient, arguments_of, merged, schema_of
+from pytest_xling.http.client import HostedClient, arguments_of, merged, system_of, turns_of
 from pytest_xling.http.faults import retry_after_s
+from pytest_xling.http.reply import objects_at, value_at
 from pytest_xling.providers.google.reply import read_content
 
 if TYPE_CHECKING:
@@ -67,11 +69,13 @@ class GoogleClient(HostedClient):
         extra = config.pop("extra", None)
         if likeliest := config.pop("optional_logprobs", 0) or config.pop("top_logprobs", 0):
             config |= {"responseLogprobs": True, "logprobs": min(likeliest, _MOST_LOGPROBS)}
-        if (schema := schema_of(config.pop("response_format", None))) is not None:
+        form = config.pop("response_format", None)
+        if (schema := value_at(form, "json_schema", "schema")) is not None:
             config |= {"responseMimeType": "application/json", "responseJsonSchema": schema}
-        system = "\n\n".join(m.content for m in request.messages if m.role == "system")
-        body: dict[str, Any] = {"contents": self._turns(request.messages)}
-        if system:
+        parts = partial(self._parts, waiting=[])
+        contents = turns_of(request, parts, model="model", key="parts")
+        body: dict[str, Any] = {"contents": contents}
+        if system := system_of(request):
             body["systemInstruction"] = {"parts": [{"text": system}]}
         body["generationConfig"] = config
         more = {**extra} if isinstance(extra, dict) else {}
@@ -83,38 +87,21 @@ class GoogleClient(HostedClient):
             )
         return merged(body, beside if isinstance(beside, dict) else {})
 
-    def _turns(self, messages: tuple[Message, ...]) -> list[JsonValue]:
-        """Return all but the system's messages; the results of tools are the user's.
-
-        What one side says in a row is one turn: all results must stand in that after their calls.
-        There is no turn without a word, such as an empty reply of the model's.
-        """
-        waiting: list[ToolCall] = []
-        turns: list[Any] = []
-        for message in messages:
-            role = "model" if message.role == "assistant" else "user"
-            waiting += message.tool_calls
-            if message.role == "system" or not (parts := self._parts(message, waiting)):
-                continue
-            if not turns or turns[-1]["role"] != role:
-                turns.append({"role": role, "parts": []})
-            turns[-1]["parts"] += parts
-        return turns
-
     def _parts(self, message: Message, waiting: list[ToolCall]) -> list[JsonValue]:
         """Return what *message* is made of.
 
         A tool's result has the tool's name, by the call that waits for it, which is removed: calls
         of older models have no id, and are answered in their order.
         """
+        waiting += message.tool_calls
         number = message.tool_call_id
         if message.role == "tool":
             call = next((call for call in waiting if call.id == number), None)
-            told: dict[str, Any] = {"response": {"result": message.content}, "name": number}
+            result: dict[str, Any] = {"response": {"result": message.content}, "name": number}
             if call is not None:
                 waiting.remove(call)
-                told["name"] = call.name
-            return [{"functionResponse": {"id": number, **told} if number else told}]
+                result["name"] = call.name
+            return [{"functionResponse": {"id": number, **result} if number else result}]
         signed = re.match(r"gemini-[12]\b", self.model) is None
         calls: list[dict[str, Any]] = []
         for call in message.tool_calls:
@@ -159,14 +146,13 @@ class GoogleClient(HostedClient):
 
     def fault(self, refusal: Refusal, answered: str) -> ProviderFault | None:
         """Return the fault for a wrong key, which is a 400 here, a quota, too long a question."""
-        details = refusal.error.get("details")
-        listed = [each for each in details if isinstance(each, dict)] if details else []
-        if any(each.get("reason") == "API_KEY_INVALID" for each in listed):
+        details = objects_at(refusal.error, "details")
+        if any(each.get("reason") == "API_KEY_INVALID" for each in details):
             advice = f"The key in {self.endpoint.key_variable} is missing, wrong or not Google's"
             return PermanentFault(f"{answered}. {advice}", every_request=True)
         if refusal.status == httpx2.codes.TOO_MANY_REQUESTS:
-            told = (_seconds(each.get("retryDelay")) for each in listed)
-            wait_s = next((s for s in told if s is not None), None)
+            delays_s = (_seconds(each.get("retryDelay")) for each in details)
+            wait_s = next((s for s in delays_s if s is not None), None)
             header_s = retry_after_s(refusal.reply.headers)
             return RateLimited(answered, retry_after_s=wait_s if header_s is None else header_s)
         if "token count" in refusal.message and "exceeds" in refusal.message:

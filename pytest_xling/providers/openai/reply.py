@@ -6,7 +6,14 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from pytest_xling.errors import PermanentFault, ProviderFault, RateLimited, TransientFault
-from pytest_xling.http.reply import EVERY_REQUEST, excerpt, token_count
+from pytest_xling.http.reply import (
+    EVERY_REQUEST,
+    excerpt,
+    objects_at,
+    text_at,
+    token_count,
+    value_at,
+)
 from pytest_xling.records import Response, ToolCall, Usage
 from pytest_xling.text.display import clean
 from pytest_xling.text.first_token import read_first_token
@@ -47,10 +54,9 @@ def read_completion(reply: object, *, url: str) -> Response:
     if not isinstance(reply, dict):
         msg = f"{url} sent JSON that is no chat completion: {excerpt(str(reply))!r}"
         raise TransientFault(msg)
-    choices = reply.get("choices")
-    if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
+    choice = value_at(reply, "choices", 0)
+    if not isinstance(choice, dict):
         raise _no_choice(reply, url)
-    choice = choices[0]
     message = choice.get("message")
     if not isinstance(message, dict):
         msg = f"{url} sent a choice without a message: {excerpt(str(choice))!r}"
@@ -68,8 +74,13 @@ def read_completion(reply: object, *, url: str) -> Response:
     return Response(
         text=text or None if stop_reason in {"content_filter", "refusal"} else text,
         stop_reason=stop_reason,
-        usage=_usage(reply.get("usage")),
-        model_version=_version(reply),
+        usage=Usage(
+            prompt_tokens=token_count(value_at(reply, "usage", "prompt_tokens")),
+            completion_tokens=token_count(value_at(reply, "usage", "completion_tokens")),
+        ),
+        model_version=" ".join(
+            part for key in ("model", "system_fingerprint") if (part := text_at(reply, key))
+        ),
         error=clean(str(refusal)) if refusal else None,
         first_token=read_first_token(choice.get("logprobs")),
         thoughts=clean(_thoughts_of(message)),
@@ -87,22 +98,12 @@ def _tool_calls(message: Mapping[str, Any], url: str) -> tuple[ToolCall, ...]:
     listed = message.get("tool_calls") or ([{"function": older}] if older else [])
     calls = []
     for each in listed if isinstance(listed, list) else [listed]:
-        call = each if isinstance(each, dict) else {}
-        function = call.get("function")
-        function = function if isinstance(function, dict) else {}
-        name = function.get("name")
-        if not isinstance(name, str) or not name:
+        name = text_at(each, "function", "name")
+        if not name:
             raise _no_text(url, "a call of no function", each)
-        arguments = function.get("arguments")
+        arguments = value_at(each, "function", "arguments")
         text = arguments if isinstance(arguments, str) else json.dumps(arguments or {})
-        number = call.get("id")
-        calls.append(
-            ToolCall(
-                name=clean(name),
-                arguments=clean(text),
-                id=clean(number) if isinstance(number, str) else "",
-            )
-        )
+        calls.append(ToolCall(name=name, arguments=clean(text), id=text_at(each, "id")))
     return tuple(calls)
 
 
@@ -137,28 +138,25 @@ def _joined(parts: Sequence[Any], url: str) -> str:
 def _thoughts_of(message: Mapping[str, Any]) -> str:
     """Return what the model thought, where the server gives that apart; "" where it does not."""
     for key in _THOUGHTS_KEYS:
-        if (told := message.get(key)) and isinstance(told, str) and told.strip():
-            return told.strip()
-    content = message.get("content")
-    parts = content if isinstance(content, list) else []
-    thinking = [p for p in parts if isinstance(p, dict) and p.get("type") in _THOUGHTS]
-    return "\n\n".join(filter(None, map(_thought_in, thinking)))
+        if thoughts := text_at(message, key).strip():
+            return thoughts
+    parts = objects_at(message, "content")
+    return "\n\n".join(filter(None, (_thought_in(p) for p in parts if p.get("type") in _THOUGHTS)))
 
 
 def _thought_in(part: Mapping[str, Any]) -> str:
     """Return the text of a part that is a thought: under one of several keys, whole or in parts."""
     for key in _THOUGHT_KEYS:
-        told = part.get(key)
-        pieces = told if isinstance(told, list) else [told]
+        thought = part.get(key)
+        pieces = thought if isinstance(thought, list) else [thought]
         texts = [piece.get("text") if isinstance(piece, dict) else piece for piece in pieces]
-        if thought := "".join(text for text in texts if isinstance(text, str)).strip():
-            return thought
+        if text := "".join(text for text in texts if isinstance(text, str)).strip():
+            return text
     return ""
 
 
 def _refusal_in(content: object) -> str:
-    parts = content if isinstance(content, list) else []
-    refusals = [part.get("refusal") for part in parts if isinstance(part, dict)]
+    refusals = (part.get("refusal") for part in objects_at(content))
     return "".join(text for text in refusals if isinstance(text, str))
 
 
@@ -179,26 +177,11 @@ def _no_text(url: str, what: str, value: object) -> PermanentFault:
     )
 
 
-def _usage(usage: object) -> Usage:
-    """Return the tokens a reply counts; 0 where it gives no number that can be believed."""
-    if not isinstance(usage, dict):
-        return Usage()
-    return Usage(
-        prompt_tokens=token_count(usage.get("prompt_tokens")),
-        completion_tokens=token_count(usage.get("completion_tokens")),
-    )
-
-
-def _version(reply: Mapping[str, Any]) -> str:
-    parts = (reply.get("model"), reply.get("system_fingerprint"))
-    return " ".join(clean(part) for part in parts if isinstance(part, str) and part)
-
-
 def _no_choice(reply: Mapping[str, Any], url: str) -> ProviderFault:
     error = reply.get("error")
     if not error:
         return TransientFault(f"{url} sent a reply without choices: {excerpt(str(dict(reply)))!r}")
-    code = error.get("code") if isinstance(error, dict) else None
+    code = value_at(error, "code")
     message = error.get("message", error) if isinstance(error, dict) else error
     msg = f"{url} sent an error as its answer: {excerpt(str(message))!r}"
     if code == _TOO_MANY_REQUESTS:

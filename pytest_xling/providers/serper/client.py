@@ -10,7 +10,7 @@ import httpx2
 from pytest_xling.errors import PermanentFault
 from pytest_xling.http.connection import Connection
 from pytest_xling.http.faults import passing, redirected
-from pytest_xling.http.reply import EVERY_REQUEST, excerpt
+from pytest_xling.http.reply import EVERY_REQUEST, excerpt, value_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,7 +49,11 @@ class SerperClient:
 
 def _refused(reply: httpx2.Response, endpoint: Endpoint) -> ProviderFault:
     """Return the fault for a reply whose status is no success."""
-    message = excerpt(_said(reply))
+    try:
+        message = value_at(json.loads(reply.content), "message")
+    except (ValueError, RecursionError):
+        message = None
+    message = excerpt(message if isinstance(message, str) else reply.text or reply.reason_phrase)
     answered = f"{endpoint.url} answered {reply.status_code}: {message!r}"
     if (fault := passing(reply, answered)) is not None:
         return fault
@@ -71,12 +75,3 @@ def _advice(reply: httpx2.Response, message: str, endpoint: Endpoint) -> str:
     if reply.status_code in EVERY_REQUEST:
         return f"Is {endpoint.url_variable} the whole address of the API, as {endpoint.example}?"
     return ""
-
-
-def _said(reply: httpx2.Response) -> str:
-    try:
-        said = json.loads(reply.content)
-    except (ValueError, RecursionError):
-        said = None
-    message = said.get("message") if isinstance(said, dict) else None
-    return message if isinstance(message, str) else reply.text or reply.reason_phrase

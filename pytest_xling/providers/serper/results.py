@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pytest_xling.errors import TransientFault
-from pytest_xling.http.reply import excerpt, read_json
+from pytest_xling.http.reply import excerpt, objects_at, read_json, value_at
 from pytest_xling.interfaces.search import SearchResult
 from pytest_xling.text.display import clean
 
@@ -23,14 +23,13 @@ def read_results(body: bytes, *, url: str) -> list[SearchResult]:
         TransientFault: it is not of Serper's form: HTML, cut short, without results.
     """
     reply = read_json(body, url=url, ends="/search")
-    if not isinstance(reply, dict):
-        raise _not_results(reply, url)
-    box, graph, pages = (reply.get(key) for key in ("answerBox", "knowledgeGraph", "organic"))
+    box, graph = value_at(reply, "answerBox"), value_at(reply, "knowledgeGraph")
     known = [_of_box(box)] if isinstance(box, dict) else []
     known += [_of_graph(graph)] if isinstance(graph, dict) else []
     found = [result for result in known if result.text]
+    pages = value_at(reply, "organic")
     if isinstance(pages, list):
-        listed = [_of_page(page) for page in pages if isinstance(page, dict)]
+        listed = map(_of_page, objects_at(pages))
         readable = [result for result in listed if result.title or result.text]
         if readable or not pages:
             return found + readable

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import httpx2
 
 from pytest_xling.errors import PermanentFault, ProviderFault, RateLimited, TransientFault
-from pytest_xling.http.reply import excerpt
+from pytest_xling.http.reply import excerpt, value_at
 from pytest_xling.http.transport import MOST_BYTES, too_long
 from pytest_xling.interfaces.batching import BatchState
 from pytest_xling.providers.openai.reply import read_completion
@@ -41,9 +41,7 @@ def read_state(batch: Mapping[str, Any], *, url: str) -> BatchState:
     if not isinstance(number, str) or not number or not isinstance(status, str):
         msg = f"{url} sent a batch without id or status: {excerpt(str(dict(batch)))!r}"
         raise TransientFault(msg)
-    counts = batch.get("request_counts")
-    counts = counts if isinstance(counts, dict) else {}
-    completed = _count(counts.get("completed"))
+    completed = _count(batch, "completed")
     answers, errors = batch.get("output_file_id"), batch.get("error_file_id")
     return BatchState(
         id=number,
@@ -51,21 +49,20 @@ def read_state(batch: Mapping[str, Any], *, url: str) -> BatchState:
         # Where answers are counted and their file is missing, it is yet to come: they are paid for.
         over=status in _OVER and bool(answers or not completed),
         completed=completed,
-        failed=_count(counts.get("failed")),
+        failed=_count(batch, "failed"),
         files=tuple(file for file in (answers, errors) if isinstance(file, str) and file),
         fault=_fault(batch, url) if status == "failed" else None,
     )
 
 
-def _count(value: object) -> int:
+def _count(batch: Mapping[str, Any], which: str) -> int:
+    value = value_at(batch, "request_counts", which)
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
 
 
 def _fault(batch: Mapping[str, Any], url: str) -> ProviderFault:
     """Return why a service took none of a batch."""
-    errors = batch.get("errors")
-    listed = errors.get("data") if isinstance(errors, dict) else None
-    first = listed[0] if isinstance(listed, list) and listed else {}
+    first = value_at(batch, "errors", "data", 0)
     first = first if isinstance(first, dict) else {}
     place = f" (line {first['line']})" if isinstance(first.get("line"), int) else ""
     reason = excerpt(str(first.get("message") or "it does not say why"))
@@ -82,16 +79,16 @@ class Results:
     for, and the order of lines says nothing. An answer counts before an error, wherever it stands.
 
     Args:
-        wanted: ids.
+        keys: the ids of the requests.
         url: who sends the files.
 
     Attributes:
         by_key: what there is by now; a refusal as the reply that it would have been.
     """
 
-    def __init__(self, wanted: Collection[str], *, url: str) -> None:
+    def __init__(self, keys: Collection[str], *, url: str) -> None:
         self.by_key: dict[str, Result] = {}
-        self._wanted = wanted
+        self._keys = keys
         self._url = url
         self._twice = self._unreadable = 0
 
@@ -106,7 +103,7 @@ class Results:
                 continue
             kept = self.by_key.get(key)
             self._twice += kept is not None
-            if key not in self._wanted or isinstance(kept, Response):
+            if key not in self._keys or isinstance(kept, Response):
                 continue
             result = too_long(self._url, MOST_BYTES) if is_long else _result(read, self._url)
             if kept is None or isinstance(result, Response):
@@ -141,11 +138,11 @@ def _json(line: bytes) -> dict[str, Any]:
 
 def _result(line: Mapping[str, Any], url: str) -> Result:
     """Return what became of one request."""
-    response, error = line.get("response"), line.get("error")
-    if not isinstance(response, dict):
-        told = error.get("message") or error.get("code") if isinstance(error, dict) else error
-        return TransientFault(f"{url} did not ask it: {excerpt(str(told))!r}")
-    status, body = response.get("status_code"), response.get("body")
+    if not isinstance(line.get("response"), dict):
+        error = line.get("error")
+        why = value_at(error, "message") or value_at(error, "code") or error
+        return TransientFault(f"{url} did not ask it: {excerpt(str(why))!r}")
+    status, body = value_at(line, "response", "status_code"), value_at(line, "response", "body")
     if not isinstance(status, int) or status >= httpx2.codes.BAD_REQUEST:
         status = status if isinstance(status, int) else httpx2.codes.INTERNAL_SERVER_ERROR
         return httpx2.Response(status, content=json.dumps(body).encode())
