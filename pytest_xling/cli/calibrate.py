@@ -16,10 +16,11 @@ from pytest_xling.analysis.calibration import calibrate
 from pytest_xling.analysis.labelled import CHOSEN, TASKS, bundled_labels, read_labels
 from pytest_xling.cli import calibrate_translation
 from pytest_xling.cli.asking import given_option, measuring, settled_for_judge
-from pytest_xling.cli.opening import settled
+from pytest_xling.cli.opening import settled, sources
 from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.config.options import add_cli_options
-from pytest_xling.config.settings import Settings, option
+from pytest_xling.config.settings import Settings
+from pytest_xling.config.values import SHARED
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.engine.models import check_provider, make_provider, make_roles
 from pytest_xling.engine.steps import make_step_factory
@@ -41,16 +42,12 @@ if TYPE_CHECKING:
     from pytest_xling.reports.sheet import Sheet
     from pytest_xling.store.measurements import Calibration
 
-SHARED = (
-    *CHOSEN,
+OPTIONS = (
     "model",
     "judge",
     "judge-price",
-    "judge-repeats",
     "translator",
     "translator-price",
-    "text-in",
-    "encoder",
     "langs",
     "param",
     "price",
@@ -108,7 +105,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     calibrate_translation.add_arguments(translation)
     for kind in kinds.choices.values():
         kind.add_argument("--json", action="store_true", help="print a list of rows, not rounded")
-        add_cli_options(kind, SHARED)
+        add_cli_options(kind, OPTIONS)
 
 
 def _any_of(labels: Sequence[str]) -> str:
@@ -159,18 +156,18 @@ def _settings(args: argparse.Namespace) -> tuple[Settings, list[str]]:
     if given_option(args, "judge"):
         unjudged = []
     if unjudged == [*_tasks(args)]:
-        chosen = f"--xling-{args.what}=llm" if args.what in CHOSEN else args.what
+        chosen = f"--xling-param={args.what}=llm" if args.what in CHOSEN else args.what
         msg = f"{chosen} asks a judge: name one with --xling-judge=MODEL"
         raise ConfigError(msg)
     return settled_for_judge(args), unjudged
 
 
 def _how(args: argparse.Namespace, task: str) -> str:
-    """Return what annotates, as the option says that chooses it."""
+    """Return what annotates, as the parameter says that chooses it."""
     if task not in CHOSEN:
         return "llm"
-    how: str = given_option(args, task) or option(task).default
-    return how
+    given = sources(vars(args), Path.cwd()).value(Settings.parameters)
+    return str(given.get(task, SHARED[task].default))
 
 
 def _labelled(args: argparse.Namespace, task: str) -> LabelledSet:
@@ -278,9 +275,8 @@ async def _calibrated(
 
 
 def _chosen(settings: Settings, task: str) -> str:
-    """Return the name of the annotator that the option called *task* chooses."""
-    how: str = getattr(settings, task)
-    return f"{task}_{how.partition(':')[0]}"
+    """Return the name of the annotator that the parameter called *task* chooses."""
+    return f"{task}_{settings.shared(task).partition(':')[0]}"
 
 
 def _check_english(labelled: LabelledSet, languages: Iterable[str]) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_xling import registry
-from pytest_xling.analysis.labelled import CHOSEN
 from pytest_xling.analysis.translation_noise import (
     Originals,
     file_originals,
@@ -46,15 +45,8 @@ if TYPE_CHECKING:
     from pytest_xling.interfaces.provider import Provider
     from pytest_xling.store.measurements import TranslationNoise
 
-OF_THE_RUN: Final[Mapping[str, str]] = {
-    name: name.replace("-", "_")
-    for name in (
-        *("model", "seed", "judge-repeats", "translator", "text-in", "encoder"),
-        *CHOSEN,
-    )
-} | {"param": "parameters"}
-"""Options that are the run's where they are not given, and its settings of that meaning; beside
-its judges, whose prices may be given."""
+OF_THE_RUN: Final = ("model", "seed", "translator")
+"""Options that are the run's where they are not given; beside its judges and its parameters."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -134,11 +126,12 @@ def _measured_on_run(args: argparse.Namespace) -> tuple[list[TranslationNoise], 
             given[Settings.judge.dest] = judges if isinstance(judges, str) else ",".join(judges)
         settings = settled(given)
         of_the_run: dict[str, Any] = {
-            key: record.settings[key]
-            for name, key in OF_THE_RUN.items()
-            if key in record.settings and not given_option(args, name)
+            name: record.settings[name]
+            for name in OF_THE_RUN
+            if name in record.settings and not given_option(args, name)
         }
-        settings = settings.replaced(**of_the_run)
+        then: Any = record.settings.get("parameters", {})
+        settings = settings.replaced(**of_the_run, parameters={**then, **settings.parameters})
         scored = metric_signatures(connection, record.run_id)
         if args.benchmark is not None and args.benchmark not in scored:
             msg = (
@@ -184,7 +177,7 @@ def _metrics(factory: StepFactory, names: Sequence[str]) -> list[Metric[Any]]:
         if not measurable(metric):
             msg = (
                 f"--metrics: {metric.name!r} neither compares answers with the pivot language nor "
-                "is read in English (--xling-text-in=english) and compared between languages"
+                "is read in English (--xling-param=text_in=english) and compared between languages"
             )
             raise ConfigError(msg)
     return metrics

@@ -30,7 +30,7 @@ def settled(given: Mapping[str, Any]) -> Settings:
         ConfigError: one of them is wrong.
     """
     refuse_unknown_variables(os.environ)
-    return settle(_sources(given, Path.cwd()))
+    return settle(sources(given, Path.cwd()))
 
 
 def store_location(args: argparse.Namespace) -> StoreLocation:
@@ -39,10 +39,11 @@ def store_location(args: argparse.Namespace) -> StoreLocation:
     Raises:
         ConfigError: what was given is neither a path nor a URL.
     """
-    return _sources(vars(args), Path()).value(Settings.store)
+    return sources(vars(args), Path()).value(Settings.store)
 
 
-def _sources(given: Mapping[str, Any], cwd: Path) -> Sources:
+def sources(given: Mapping[str, Any], cwd: Path) -> Sources:
+    """Return where a command is given options; relative paths are below *cwd*."""
     return Sources(
         cli=given,
         environ=os.environ,

@@ -61,19 +61,9 @@ LISTED = 5
 """Different faults shown."""
 ASKED = ("languages", "samples", "temperatures", "limit", "seed")
 """Settings of the run that say which cases it has."""
-SCORED_BY = {
-    "data": "data",
-    "empathy": "empathy",
-    "encoder": "encoder",
-    "judge_repeats": "judge-repeats",
-    "parameters": "param",
-    "stance": "stance",
-    "support": "support",
-    "text_in": "text-in",
-}
-"""Settings of the run that hold where an option says nothing else, and that option."""
 OPTIONS = (
-    *SCORED_BY.values(),
+    "data",
+    "param",
     "device",
     "actors",
     "judge",
@@ -209,14 +199,18 @@ def _executor(
 def _settings(args: argparse.Namespace, record: RunRecord) -> Settings:
     """Return the options given, and where one is not given what the run was told."""
     settings = settled_for_judge(args)
-    names = [*ASKED, *(n for n, of in SCORED_BY.items() if given_option(args, of) is None)]
-    kept = {name: _as_set(name, record.settings[name]) for name in names if name in record.settings}
-    return settings.replaced(**kept, store=store_location(args))
+    then: dict[str, Any] = dict(record.settings)
+    kept = {name: _as_set(then[name]) for name in ASKED if name in then}
+    data = {name: Path(path) for name, path in then.get("data", {}).items()}
+    return settings.replaced(
+        **kept,
+        data=data if given_option(args, "data") is None else settings.data,
+        parameters={**then.get("parameters", {}), **settings.parameters},
+        store=store_location(args),
+    )
 
 
-def _as_set(name: str, value: Any) -> Any:  # noqa: ANN401  any setting, as JSON has it
-    if name == "data":
-        return {benchmark: Path(path) for benchmark, path in value.items()}
+def _as_set(value: Any) -> Any:  # noqa: ANN401  any setting, as JSON has it
     return tuple(value) if isinstance(value, list) else value
 
 

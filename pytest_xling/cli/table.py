@@ -75,7 +75,6 @@ OPTIONS = ("pairwise", "welch", "majority", "by", "training", "metric", "field",
 ASKING = (
     "judge",
     "judge-price",
-    "judge-repeats",
     "price",
     "max-cost",
     "max-connections",

@@ -24,10 +24,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Pairs of the split held_out are measured on, once. Weights go into a folder, in which\n"
         "training that was cut off goes on:\n"
         "  xling train stance --pairs FILE -o OUT\n"
-        "  pytest … --xling-stance=reader:OUT\n"
+        "  pytest … --xling-param=stance=reader:OUT\n"
         "For empathy, DIR holds EPITOME's three files, or FILE.jsonl our own layout:\n"
         "  xling train empathy --data DIR -o OUT\n"
-        "  pytest … --xling-empathy=head:OUT"
+        "  pytest … --xling-param=empathy=head:OUT"
     )
     parser.add_argument(
         "what", choices=["stance", "empathy"], metavar="WHAT", help="for what: stance or empathy"

@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
         with whole_bytes(folder / FILE) as file:
             file.write(save_weights(trained.weights))
     _print(trained)
-    print_text(f"Use it with --xling-empathy=head:{folder}")
+    print_text(f"Use it with --xling-param=empathy=head:{folder}")
     return 0
 
 

@@ -69,7 +69,9 @@ def run(args: argparse.Namespace) -> int:
         likely = model.probabilities([pair.pair for pair in held_out])
         stances = [STANCES[place] for place in likely.argmax(axis=1)]
         _print(held_out, stances, title=f"Held out ({len(held_out)} pairs)")
-    print_text(f"{folder / FILE}: {len(raw):,} bytes. Use it with --xling-stance=reader:{folder}")
+    print_text(
+        f"{folder / FILE}: {len(raw):,} bytes. Use it with --xling-param=stance=reader:{folder}"
+    )
     return 0
 
 

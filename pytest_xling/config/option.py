@@ -5,7 +5,6 @@ Imported when the plugin loads, so it needs nothing but the standard library.
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar, overload
 
@@ -69,7 +68,7 @@ class Option(Generic[T]):
     """The type pytest gives the ini key of one value; matters in native TOML configuration."""
     bare: str | None = None
     """The value of the flag alone; None where it needs one."""
-    separator: str = os.pathsep
+    separator: str = "\n"
     """Between the values of a repeatable option in its variable."""
     refuses_empty: bool = False
     """Whether an empty variable or ini line is a mistake; for other options it is as if unset."""

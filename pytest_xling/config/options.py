@@ -36,9 +36,15 @@ def sources_of(config: Any) -> Sources:  # noqa: ANN401  pytest.Config, which is
 
 GONE: Final = {
     "anchors": "leave it out: a judge is asked again about 30 labelled answers a language",
+    "empathy": "write --xling-param=empathy=HOW",
+    "encoder": "write --xling-param=encoder=NAME",
     "fresh": "write --xling-max-age=0",
     "github": "leave it out: GitHub gets a summary where GITHUB_STEP_SUMMARY is set",
+    "judge-repeats": "write --xling-param=judge_repeats=R",
     "patience": "write --xling-timeout=SECONDS, which a model may be silent for as well",
+    "stance": "write --xling-param=stance=HOW",
+    "support": "write --xling-param=support=HOW",
+    "text-in": "write --xling-param=text_in=HOW",
     "update-thresholds": "run `xling tune RUN --write` afterwards",
 }
 """By name the options that there were, and what to do instead."""

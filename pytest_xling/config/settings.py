@@ -5,6 +5,7 @@ Imported when the plugin loads, so it needs nothing but the standard library.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path, PurePath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from pytest_xling.config.store_location import StoreLocation
     from pytest_xling.keys import JsonValue
 
+Parameter: TypeAlias = "str | int | float | bool | None"
 Languages: TypeAlias = "tuple[str, ...] | Literal['all']"
 
 USUAL_THRESHOLDS = "thresholds.yaml"
@@ -163,6 +165,7 @@ class Settings:
         " folder benchmarks in the root directory.",
     )
     data: Option[Mapping[str, Path]] = Option(
+        separator=os.pathsep,
         parse=values.data_path,
         settle=_existing,
         action="append",
@@ -297,7 +300,6 @@ class Settings:
     request: Option[Mapping[str, JsonValue]] = Option(
         parse=request_item,
         action="append",
-        separator="\n",
         default=MappingProxyType({}),
         shapes=True,
         metavar="NAME=VALUE",
@@ -337,8 +339,8 @@ class Settings:
         default=(),
         shapes=True,
         metavar="MODEL",
-        help="Model that compares answers with the reference, and with --xling-stance=llm with the"
-        " claim, with --xling-empathy=llm with the post; named as for --xling-model. Several, with"
+        help="Model that compares answers with the reference, and with --xling-param=stance=llm"
+        " with the claim, with empathy=llm with the post; named as for --xling-model. Several, with"
         " commas between them, vote. Default: the model under test judges itself.",
     )
     """Several vote; none: the model under test judges."""
@@ -349,20 +351,12 @@ class Settings:
         help="The judge's price, as --xling-price; of several judges each, as 2.5,10;0.15,0.6.",
     )
     """Of each judge."""
-    judge_repeats: Option[int] = Option(
-        parse=values.count(minimum=1),
-        default=1,
-        ini="int",
-        shapes=True,
-        metavar="R",
-        help="Ask each judge R times, and go by the majority (default 1).",
-    )
     translator: Option[str | None] = Option(
         parse=values.model,
         shapes=True,
         metavar="MODEL",
         help="Model that translates answers into English, named as for --xling-model; a"
-        " sequence-to-sequence model as hf:NAME. Needed with --xling-text-in=english.",
+        " sequence-to-sequence model as hf:NAME. Needed with --xling-param=text_in=english.",
     )
     translator_price: Option[tuple[float, float] | None] = Option(
         parse=values.price,
@@ -383,57 +377,18 @@ class Settings:
         help="The price of a thousand searches in US dollars.",
     )
     """US dollars per thousand searches."""
-    text_in: Option[str] = Option(
-        parse=values.text_in,
-        default="native",
-        shapes=True,
-        metavar="HOW",
-        help="What metrics of texts read: the answers as they are (native, default), or translated"
-        " (english).",
-    )
-    encoder: Option[str] = Option(
-        parse=values.model,
-        default="embedded",
-        shapes=True,
-        metavar="NAME",
-        help="Encoder of metrics that compare meanings: embedded (default), or the name or"
-        " directory of a sentence-transformers or transformers model.",
-    )
-    stance: Option[str] = Option(
-        parse=values.stance,
-        default="reader",
-        shapes=True,
-        metavar="HOW",
-        help="What finds whether an answer agrees with a claim: reader (the classifier that comes"
-        " along, default), reader:DIR (one that `xling train stance` made), llm (the judge), or"
-        " nli:NAME, the name or directory of a transformers model of natural language inference.",
-    )
-    empathy: Option[str] = Option(
-        parse=values.empathy,
-        default="head",
-        shapes=True,
-        metavar="HOW",
-        help="What finds how an answer expresses empathy: head (the classifier that comes along,"
-        " default), head:DIR (one that `xling train empathy` made), or llm (the judge).",
-    )
-    support: Option[str] = Option(
-        parse=values.model,
-        default="llm",
-        shapes=True,
-        metavar="HOW",
-        help="What finds whether a text supports a claim: llm (the judge, default), or nli:NAME,"
-        " the name or directory of a transformers model of natural language inference.",
-    )
-    parameters: Option[Mapping[str, str | float | bool | None]] = Option(
+    parameters: Option[Mapping[str, Parameter]] = Option(
         name="param",
         parse=values.parameter,
         action="append",
         default=MappingProxyType({}),
         shapes=True,
-        metavar="NAME.FIELD=VALUE",
-        help="Set a parameter of a metric or annotator, such as bertscore.idf=true. Repeatable.",
+        metavar="[NAME.]FIELD=VALUE",
+        help="Set a parameter of a metric or annotator, such as bertscore.idf=true, or one that"
+        " they share: text_in, encoder, stance, empathy, support, judge_repeats. Repeatable; in"
+        " the variable a line each.",
     )
-    """``metric.field`` to its value."""
+    """``metric.field``, or the name of one in :data:`values.SHARED`, to its value."""
     device: Option[str] = Option(
         parse=values.device,
         default="auto",
@@ -489,6 +444,10 @@ class Settings:
     def answers_since(self, began: float) -> float:
         """Return since when an answer counts in a run that began at *began*, in seconds."""
         return 0.0 if self.max_age_s is None else began - self.max_age_s
+
+    def shared(self, name: str) -> Any:  # noqa: ANN401  of any parameter
+        """Return a parameter that metrics and annotators share, such as ``text_in``."""
+        return self.parameters.get(name, values.SHARED[name].default)
 
     def as_json(self) -> dict[str, JsonValue]:
         """Return the settings as plain JSON values, for a run's record."""

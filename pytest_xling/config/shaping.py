@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_xling.config.settings import OPTIONS
+from pytest_xling.config.values import SHARED
 from pytest_xling.keys import canonical_json
 
 if TYPE_CHECKING:
@@ -29,6 +30,16 @@ def changed_settings(then: Mapping[str, JsonValue], now: Mapping[str, JsonValue]
         for entry in OPTIONS
         if entry.shapes and (key := entry.field) in then and then[key] != now.get(key)
     ]
+
+
+def upgraded(settings: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """Return the settings of a stored run as this version keeps them, whichever version did."""
+    kept: dict[str, Any] = dict(settings)
+    before = {name: kept.pop(name) for name in SHARED if name in kept}
+    said = {name: value for name, value in before.items() if value != SHARED[name].default}
+    if before:
+        kept["parameters"] = {**kept.get("parameters", {}), **said}
+    return kept
 
 
 def _shown(value: JsonValue) -> str:

@@ -6,7 +6,7 @@ import json
 import math
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from pytest_xling.config.store_location import ServerUrl
 from pytest_xling.errors import did_you_mean
@@ -170,12 +170,21 @@ def data_path(text: str) -> tuple[str, Path]:
 
 
 def parameter(text: str) -> tuple[str, str | int | float | bool | None]:
-    """Parse ``NAME.FIELD=VALUE``, a parameter of a metric or annotator; the value as in JSON.
+    """Parse a parameter of one metric or annotator, or one that they share.
 
-    What is no number, true, false or null is a text.
+    ``NAME.FIELD=VALUE`` has a value as in JSON; what is no number, true, false or null is a text.
+    ``FIELD=VALUE`` is one of :data:`SHARED`.
     """
     place, equals, given = text.partition("=")
     name, dot, field = place.strip().partition(".")
+    if equals and not dot:
+        if name not in SHARED:
+            msg = (
+                f"{text!r}: {name!r} is no parameter that metrics share, which are "
+                f"{', '.join(sorted(SHARED))}; write one of a single metric as NAME.FIELD=VALUE"
+            )
+            raise ValueError(msg)
+        return name, SHARED[name].parse(given)
     if not (equals and dot and name.isidentifier() and field.isidentifier() and given.strip()):
         msg = f"{text!r} is not NAME.FIELD=VALUE; write such as bertscore.idf=true"
         raise ValueError(msg)
@@ -257,7 +266,7 @@ def models(text: str) -> tuple[str, ...]:
     """Parse the names of one model or more, with commas between them."""
     names = tuple(map(model, text.split(",")))
     if twice := next((name for name in names if names.count(name) > 1), None):
-        msg = f"{twice!r} is named twice; a judge is asked again with --xling-judge-repeats"
+        msg = f"{twice!r} is named twice; a judge is asked again with --xling-param=judge_repeats=R"
         raise ValueError(msg)
     return names
 
@@ -361,3 +370,21 @@ def flag(text: str) -> bool:
 
 def _parts(text: str) -> list[str]:
     return text.replace(",", " ").split()
+
+
+class Shared(NamedTuple):
+    """A parameter that metrics and annotators share."""
+
+    parse: Callable[[str], str | int]
+    default: str | int
+
+
+SHARED: Final = {
+    "empathy": Shared(empathy, "head"),
+    "encoder": Shared(model, "embedded"),
+    "judge_repeats": Shared(count(1), 1),
+    "stance": Shared(stance, "reader"),
+    "support": Shared(model, "llm"),
+    "text_in": Shared(text_in, "native"),
+}
+"""By name; what they mean stands in docs/guide.md, below the table of options."""

@@ -53,8 +53,10 @@ class Source(ModelDirectory):
     """An encoder that was found; its weights may still have to be fetched."""
 
     label: ClassVar[str] = "encoder {!r}"
-    named_by: ClassVar[str] = "--xling-encoder={}"
-    advice: ClassVar[str] = "name a directory, a model of the hub, or 'embedded' (--xling-encoder)"
+    named_by: ClassVar[str] = "--xling-param=encoder={}"
+    advice: ClassVar[str] = (
+        "name a directory, a model of the hub, or 'embedded' (--xling-param=encoder=…)"
+    )
 
     @classmethod
     def find(cls, spec: str) -> Self:

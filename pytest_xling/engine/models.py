@@ -328,13 +328,13 @@ def make_roles(settings: Settings, tested: Provider) -> dict[Role, list[Provider
         if (other := names.setdefault(same, model)) != model:
             msg = (
                 f"--xling-judge: {other!r} and {model!r} are one model; a judge is asked again with"
-                " --xling-judge-repeats"
+                " --xling-param=judge_repeats=R"
             )
             raise ConfigError(msg)
         roles.setdefault(role, []).append(made[key])
-    if settings.text_in == "english" and "translator" not in roles:
+    if settings.shared("text_in") == "english" and "translator" not in roles:
         msg = (
-            "--xling-text-in=english reads answers in English: name who translates them with "
+            "--xling-param=text_in=english reads answers in English: name who translates them with "
             "--xling-translator=MODEL"
         )
         raise ConfigError(msg)

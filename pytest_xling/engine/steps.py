@@ -9,6 +9,7 @@ from importlib.metadata import version as installed_version
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from pytest_xling import registry
+from pytest_xling.config import values
 from pytest_xling.engine.annotating import OpenAnnotator
 from pytest_xling.engine.memo import Step, remember
 from pytest_xling.engine.scoring import read_reading, reading_json, score
@@ -30,16 +31,10 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Reading
 
-SHARED = {
-    "empathy": "--xling-empathy",
-    "stance": "--xling-stance",
-    "support": "--xling-support",
-    "text_in": "--xling-text-in",
-}
-"""Options for what metrics that rest on verdicts, such as stances, and the annotators behind them
-have alike."""
-_CHOOSING = SHARED.keys() - {"text_in"}
+_CHOOSING = {"empathy", "stance", "support"}
 """Fields that say which annotator a metric rests on."""
+_ALIKE = _CHOOSING | {"text_in"}
+"""Fields that metrics which rest on verdicts and the annotators behind them have alike."""
 
 UNSIGNED = ("device",)
 """Fields that change no number."""
@@ -74,11 +69,11 @@ class StepFactory:
             if owner != name:
                 continue
             chosen = not _CHOOSING.isdisjoint(known) or (kind == "annotator" and cls.calibrated)
-            if key in SHARED and chosen and key not in fixed:
+            if key in _ALIKE and chosen and key not in fixed:
                 msg = (
                     f"--xling-param: {place} is the same for all that find or read stances, "
                     "whether claims are supported, empathy, or relevance; set it with "
-                    f"{SHARED[key]}"
+                    f"--xling-param={key}=…"
                 )
                 raise ConfigError(msg)
             if key not in known:
@@ -175,15 +170,11 @@ def make_step_factory(settings: Settings) -> StepFactory:
     factory = StepFactory(
         common={
             "device": settings.device,
-            "empathy": settings.empathy,
-            "encoder": settings.encoder,
             "seed": settings.seed,
-            "stance": settings.stance,
-            "support": settings.support,
-            "text_in": settings.text_in,
+            **{name: settings.shared(name) for name in values.SHARED if name != "judge_repeats"},
         },
-        own=settings.parameters,
-        judge_repeats=settings.judge_repeats,
+        own={name: value for name, value in settings.parameters.items() if "." in name},
+        judge_repeats=settings.shared("judge_repeats"),
     )
     factory.check()
     return factory

@@ -46,7 +46,7 @@ class EmpathyMetric(Metric[Input]):
         how, colon, folder = self.empathy.partition(":")
         if how not in _ANNOTATORS:
             msg = (
-                f"--xling-empathy={self.empathy}: no such annotator."
+                f"--xling-param=empathy={self.empathy}: no such annotator."
                 f"{did_you_mean(how, _ANNOTATORS)} Known: head, head:DIR, llm"
             )
             raise ConfigError(msg)
@@ -56,7 +56,7 @@ class EmpathyMetric(Metric[Input]):
                 if how == "head"
                 else "'llm' takes nothing after a colon. Its model is the one of --xling-judge"
             )
-            msg = f"--xling-empathy={self.empathy}: {whence}"
+            msg = f"--xling-param=empathy={self.empathy}: {whence}"
             raise ConfigError(msg)
 
     def found(self, answer: Answer) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_xling.config.settings import Settings
 from pytest_xling.config.shaping import changed_settings
 from pytest_xling.engine.leases import status_now, this_process
 from pytest_xling.errors import ConfigError
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
+    from pytest_xling.config.settings import Settings
     from pytest_xling.plugin.context import Context
     from pytest_xling.plugin.setup import Setup
     from pytest_xling.store.database import Database
@@ -195,18 +195,17 @@ def _in_store(context: Context) -> str:
 
 def _asked_beside(settings: Settings) -> str:
     """Say who else takes part, where it was said; "" where it was not."""
+    said, repeats = settings.parameters, settings.shared("judge_repeats")
     parts = {
         "judge": " and ".join(settings.judge) or None,
-        "each asked": None if settings.judge_repeats == 1 else f"{settings.judge_repeats} times",
+        "each asked": None if repeats == 1 else f"{repeats} times",
         "translator": settings.translator,
         "evidence from": settings.search,
-        "encoder": None if settings.encoder == Settings.encoder.default else settings.encoder,
-        "stances by": None if settings.stance == Settings.stance.default else settings.stance,
-        "empathy by": None if settings.empathy == Settings.empathy.default else settings.empathy,
-        "claims checked by": None
-        if settings.support == Settings.support.default
-        else settings.support,
-        "text in": "English" if settings.text_in == "english" else None,
+        "encoder": said.get("encoder"),
+        "stances by": said.get("stance"),
+        "empathy by": said.get("empathy"),
+        "claims checked by": said.get("support"),
+        "text in": "English" if settings.shared("text_in") == "english" else None,
     }
     parts_given = "; ".join(f"{name} {value}" for name, value in parts.items() if value is not None)
     return f"xling: {parts_given}" if parts_given else ""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import cast, delete, func, select, update
 
+from pytest_xling.config.shaping import upgraded
 from pytest_xling.errors import StoreError, did_you_mean
 from pytest_xling.keys import canonical_json
 from pytest_xling.records import RunRecord
@@ -270,7 +271,12 @@ def _read(connection: Connection, run_id: str | None = None) -> list[RunRecord]:
         query = query.where(runs.c.run_id == run_id)
     ahead = ahead_s(connection)
     return [
-        replace(run, seen_at=run.seen_at + ahead, seconds=_seconds(connection, run))
+        replace(
+            run,
+            seen_at=run.seen_at + ahead,
+            seconds=_seconds(connection, run),
+            settings=upgraded(run.settings),
+        )
         for run in list(read_records(connection, RunRecord, query))
     ]
 

@@ -53,7 +53,7 @@ class ClaimSupport(Number[Input]):
         ):
             hint = "" if kind in _JUDGES else did_you_mean(kind, _JUDGES)
             msg = (
-                f"--xling-support={self.support}: what checks claims is llm (the model of "
+                f"--xling-param=support={self.support}: what checks claims is llm (the model of "
                 f"--xling-judge) or nli:MODEL.{hint}"
             )
             raise ConfigError(msg)

@@ -118,7 +118,9 @@ def test_a_judge_that_is_asked_anew_reads_the_same_translation(
     script = tmp_path / "judge.yaml"
     script.write_text(json.dumps({"rules": [{"text": says("agree")}]}), encoding="utf-8")
     settings = Settings(
-        model=f"scripted:{script}", translator=f"scripted:{script}", text_in="english"
+        model=f"scripted:{script}",
+        translator=f"scripted:{script}",
+        parameters={"text_in": "english"},
     )
 
     async def run() -> None:

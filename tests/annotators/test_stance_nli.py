@@ -385,7 +385,7 @@ def test_a_model_of_the_hub(
     ("stance", "message"),
     [
         ("nli:", "stance_nli needs nli:NAME or nli:DIRECTORY; name a three-way"),
-        ("llm", "--xling-stance=llm: stance_nli needs nli:NAME"),
+        ("llm", "--xling-param=stance=llm: stance_nli needs nli:NAME"),
         ("nli:/no/such/place", "there is no such directory in .*; name a three-way NLI model"),
         ("nli:./nowhere", "there is no such directory"),
         ("nli:a b", "there is no such directory"),
@@ -406,7 +406,7 @@ def test_the_hub_does_not_have_it(
         for use in ("check", "load"):
             with pytest.raises(
                 ConfigError,
-                match=r"^stance nli:a/b: .*no model of the hub's.*three-way NLI.*--xling-stance",
+                match=r"^stance nli:a/b: .*no model of the hub's.*three-way NLI.*param=stance",
             ):
                 getattr(StanceNli(stance="nli:a/b", device="cpu"), use)()
 
@@ -501,7 +501,9 @@ def test_without_torch(model: Path) -> None:
     *errors, heavy = done.stdout.splitlines()
     assert 3 == len(errors)
     (error,) = set(errors)
-    assert error.startswith("--xling-stance=nli:… needs torch: pip install 'pytest-xling[torch]' (")
+    assert error.startswith(
+        "--xling-param=stance=nli:… needs torch: pip install 'pytest-xling[torch]' ("
+    )
     assert "[]" == heavy
 
 

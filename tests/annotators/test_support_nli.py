@@ -250,8 +250,11 @@ def test_the_signature(model: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("support", "message"),
     [
-        ("nli:", "--xling-support=nli:: support_nli needs nli:NAME or nli:DIRECTORY; name a three"),
-        ("llm", "--xling-support=llm: support_nli needs nli:NAME"),
+        (
+            "nli:",
+            "--xling-param=support=nli:: support_nli needs nli:NAME or nli:DIRECTORY; name a",
+        ),
+        ("llm", "--xling-param=support=llm: support_nli needs nli:NAME"),
         ("nli:./nowhere", "support nli:./nowhere: there is no such directory .*three-way NLI"),
     ],
 )
@@ -280,7 +283,9 @@ def test_without_torch(model: Path) -> None:
     *errors, heavy = done.stdout.splitlines()
     assert 3 == len(errors)
     (error,) = set(errors)
-    assert error.startswith("--xling-support=nli:… needs torch: pip install 'pytest-xling[torch]'")
+    assert error.startswith(
+        "--xling-param=support=nli:… needs torch: pip install 'pytest-xling[torch]'"
+    )
     assert "[]" == heavy
 
 
@@ -302,7 +307,7 @@ def test_it_can_be_measured(
     (tmp_path / "labels.csv").write_text("language,claim,response,label\n" + "\n".join(rows))
     parser = argparse.ArgumentParser()
     calibrate.add_arguments(parser)
-    given = ["support", f"--xling-support=nli:{model}", "--labels=labels.csv", "--json"]
+    given = ["support", f"--xling-param=support=nli:{model}", "--labels=labels.csv", "--json"]
     assert 0 == calibrate.run(parser.parse_args([*given, "--xling-device=cpu"]))
     *_, row = json.loads(capsys.readouterr().out)
     measured = (row["annotator"], row["language"], row["label"], row["n"], row["unlabelled"])

@@ -140,7 +140,7 @@ def test_what_it_looks_at_is_all_that_it_shows() -> None:
 
 
 def test_claims_are_english_whatever_other_metrics_read() -> None:
-    """Neither --xling-text-in nor --xling-param reaches it."""
+    """X reaches it."""
     made = StepFactory(common={"text_in": "native"}).make("annotator", "verifiable_claims")
     assert "english" == made.text_in
     with pytest.raises(ConfigError, match=r"no parameter 'text_in'"):

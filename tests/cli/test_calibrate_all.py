@@ -19,7 +19,11 @@ if TYPE_CHECKING:
     from tests.cli.conftest import Xling
     from tests.servers.openai_server import OpenaiServer
 
-JUDGED: Final = ("--xling-judge=openai:judge", "--xling-stance=llm", "--xling-empathy=llm")
+JUDGED: Final = (
+    "--xling-judge=openai:judge",
+    "--xling-param=stance=llm",
+    "--xling-param=empathy=llm",
+)
 ALL: Final = ("calibrate", "all", "--langs=hi", *JUDGED)
 
 
@@ -75,7 +79,7 @@ def test_every_annotator_is_measured_once(
 def test_who_asks_a_judge_is_left_out_without_one(xling: Xling, tmp_path: Path) -> None:
     """The others are measured, here the classifier of empathy that comes along."""
     xling.store = tmp_path / "store.sqlite"
-    said = xling("calibrate", "all", "--langs=es", "--xling-stance=llm")
+    said = xling("calibrate", "all", "--langs=es", "--xling-param=stance=llm")
     assert 0 == said.code, said.err
     assert "empathy_head" in said.out
     told = " ".join(said.out.split())

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 QUESTIONS, FACTS = 4, 10
 METRICS = "--metrics=information_precision,information_recall"
-ENGLISH = "--xling-text-in=english"
+ENGLISH = "--xling-param=text_in=english"
 JUDGE = "--xling-judge=openai:judge"
 STORED = "--xling-judge=transcript:answers.jsonl"
 TRANSLATOR = "--xling-translator=openai:translator"
@@ -147,7 +147,7 @@ def test_metrics_with_gaps_cost_what_their_mean_falls_by(xling: Xling, tmp_path:
     assert pytest.approx(2 / 6 - 2 / 11) == row["cost"]
     assert None is row["mismatched"]
     done = xling("calibrate", "translation", str(path), *asked)
-    assert "is read in English (--xling-text-in=english) and compared" in done.err
+    assert "is read in English (--xling-param=text_in=english) and compared" in done.err
 
 
 def test_questions_are_drawn(xling: Xling, answers: Path, lossless: OpenaiServer) -> None:

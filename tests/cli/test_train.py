@@ -69,7 +69,7 @@ def test_own_pairs_make_weights_that_can_be_used(
     assert "Claims left out (3 of 12 pairs)" in printed
     assert "Held out (6 pairs)" in printed
     assert "training: 2 done" in told
-    assert f"Use it with --xling-stance=reader:{output}" in printed.replace("\n", " ")
+    assert f"Use it with --xling-param=stance=reader:{output}" in printed.replace("\n", " ")
     StanceReader(stance=f"reader:{output}", device="cpu").check()
     assert load_weights(SHIPPED / FILE).sha256 != load_weights(output / FILE).sha256
     assert [FILE] == [path.name for path in output.iterdir()]

@@ -44,7 +44,7 @@ def test_a_folder_of_epitome_makes_weights(
     rows = re.findall(r"(classifier|TF-IDF \+ regression|majority) +8 ", printed)
     assert ["classifier", "TF-IDF + regression", "majority"] * 3 == rows
     assert all(mechanism in printed for mechanism in MECHANISMS)
-    assert f"--xling-empathy=head:{out}" in printed
+    assert f"--xling-param=empathy=head:{out}" in printed
     assert "training: " in shown
     assert [out / FILE] == list(out.iterdir())
     assert set(MECHANISMS) == set(load_weights(out).about["test_macro_f1"])

@@ -34,11 +34,23 @@ if TYPE_CHECKING:
         (values.flag, "Yes", True),
         (values.flag, "0", False),
         (values.duration, "0", 0.0),
+        (values.parameter, "bertscore.idf=true", ("bertscore.idf", True)),
+        (values.parameter, "judge_repeats=3", ("judge_repeats", 3)),
+        (values.parameter, "text_in= English", ("text_in", "english")),
+        (values.parameter, "encoder=labse", ("encoder", "labse")),
+        (values.parameter, "stance=reader:out/own ", ("stance", "reader:out/own")),
+        (values.parameter, "stance=nli:some/model", ("stance", "nli:some/model")),
+        (values.parameter, "empathy= head:out/head", ("empathy", "head:out/head")),
+        (values.parameter, "support=nli:xnli", ("support", "nli:xnli")),
     ],
 )
 def test_accepted(parse: Callable[[str], object], text: str, expected: object) -> None:
     """What is meant is understood."""
     assert expected == parse(text)
+
+
+NO_STANCE = ("", "nli", "nli:", "head", "reader:", "llm:gpt-4o", "NLI:x")
+NO_EMPATHY = ("", "head:", "heads", "llm:gpt-4o", "nli:x")
 
 
 @pytest.mark.parametrize(
@@ -92,6 +104,11 @@ def test_accepted(parse: Callable[[str], object], text: str, expected: object) -
         (values.shard, "2 of 8", "write which of how many, as in 2/8"),
         (values.device, "tpu", "use auto, cpu, mps, cuda or cuda:N"),
         (values.flag, "maybe", "neither yes nor no"),
+        (values.parameter, "judge_repeats=0", "0 is out of range"),
+        (values.parameter, "text_in=hindi", "neither english nor native"),
+        (values.parameter, "idf=true", "'idf' is no parameter that metrics share, which are emp"),
+        *[(values.stance, text, "neither reader nor reader:DIR") for text in NO_STANCE],
+        *[(values.empathy, text, "neither head nor llm nor head:DIR") for text in NO_EMPATHY],
         (values.stop_early, "benchmarks/", "Before a path write --xling-stop-early=pocock"),
         (values.stop_early, "pocock:1", "give 2 to 50 looks, as in pocock:10"),
         (values.stop_early, "obrien-fleming:", "give 2 to 50 looks, as in obrien-fleming:10"),
@@ -103,32 +120,6 @@ def test_refused(parse: Callable[[str], object], text: str, expected: str) -> No
     with pytest.raises(ValueError) as caught:  # noqa: PT011  the text is checked below
         parse(text)
     assert expected in str(caught.value)
-
-
-@pytest.mark.parametrize("text", ["reader", " reader:out/own ", "llm", " nli:some/model "])
-def test_stance(text: str) -> None:
-    """What finds stances; a model of inference is named."""
-    assert text.strip() == values.stance(text)
-
-
-@pytest.mark.parametrize("text", ["head", "llm", " head:out/head "])
-def test_empathy(text: str) -> None:
-    """What finds mechanisms of empathy; a head of one's own is named."""
-    assert text.strip() == values.empathy(text)
-
-
-@pytest.mark.parametrize("text", ["", "head:", "heads", "llm:gpt-4o", "nli:x"])
-def test_no_empathy(text: str) -> None:
-    """All else says what there is."""
-    with pytest.raises(ValueError, match="neither head nor llm nor head:DIR"):
-        values.empathy(text)
-
-
-@pytest.mark.parametrize("text", ["", "nli", "nli:", "head", "reader:", "llm:gpt-4o", "NLI:x"])
-def test_no_stance(text: str) -> None:
-    """All else says what there is."""
-    with pytest.raises(ValueError, match="neither reader nor reader:DIR"):
-        values.stance(text)
 
 
 def test_stop_early() -> None:

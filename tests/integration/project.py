@@ -240,7 +240,7 @@ WEAK_AT_DEMANDS = (
 JUDGED = (
     "--model=scripted:script.yaml",
     "--xling-judge=scripted:judge.yaml",
-    "--xling-stance=llm",
+    "--xling-param=stance=llm",
 )
 """How the benchmark of :func:`judged_claims` is run."""
 

@@ -33,15 +33,20 @@ def test_answer(xling_case):
     pass
 """
 TESTED = "--model=openai:gpt"
-IN_ENGLISH = "--xling-text-in=english"
+IN_ENGLISH = "--xling-param=text_in=english"
 SEARCH = "--xling-search=bm25:passages.jsonl"
 ROLES: list[tuple[str, Callable[[Path], Path], str, tuple[str, ...]]] = [
     ("--model=hf:", hf_models.llama, "length", ()),
     ("--xling-judge=hf:", hf_models.llama, "contradictory", (TESTED,)),
     ("--xling-translator=hf:", hf_models.nllb, "length", (TESTED, IN_ENGLISH)),
-    ("--xling-encoder=", make_bert, "sim_sent", (TESTED,)),
-    ("--xling-stance=nli:", make_nli, "stance_score", (TESTED,)),
-    ("--xling-support=nli:", make_nli, "factuality", (TESTED, "--xling-judge=openai:j", SEARCH)),
+    ("--xling-param=encoder=", make_bert, "sim_sent", (TESTED,)),
+    ("--xling-param=stance=nli:", make_nli, "stance_score", (TESTED,)),
+    (
+        "--xling-param=support=nli:",
+        make_nli,
+        "factuality",
+        (TESTED, "--xling-judge=openai:j", SEARCH),
+    ),
 ]
 """What names a model, what it is, and what is scored with it."""
 
@@ -128,7 +133,7 @@ def test_the_revision_that_has_them_translates_and_is_cached(asking: Project) ->
 
 
 @pytest.mark.parametrize(
-    ("option", "metric"), [("translator=hf:", "length"), ("encoder=", "sim_sent")]
+    ("option", "metric"), [("translator=hf:", "length"), ("param=encoder=", "sim_sent")]
 )
 def test_where_no_revision_has_them_none_is_named(
     asking: Project, option: str, metric: str
@@ -147,7 +152,7 @@ def test_where_no_revision_has_them_none_is_named(
 
 @pytest.mark.parametrize("status", [401, 500])
 @pytest.mark.parametrize(
-    ("option", "metric"), [("translator=hf:", "length"), ("encoder=", "sim_sent")]
+    ("option", "metric"), [("translator=hf:", "length"), ("param=encoder=", "sim_sent")]
 )
 def test_a_hub_that_refuses_is_told_with_the_option(
     asking: Project, option: str, metric: str, status: int

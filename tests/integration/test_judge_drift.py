@@ -176,8 +176,8 @@ def test_each_aspect_is_asked_about(measured: tuple[Project, int]) -> None:
     metrics = metrics.replace('check("contradictory")', 'check("no_answer")')
     project.write("benchmarks/bread/test_bread.py", metrics)
     with answering(port=port, answer=says("present")):
-        assert 0 == run(project, 3, "--xling-empathy=llm").code
-        outcome = run(project, 5, "--xling-empathy=llm")
+        assert 0 == run(project, 3, "--xling-param=empathy=llm").code
+        outcome = run(project, 5, "--xling-param=empathy=llm")
         assert 0 == outcome.code, outcome.out
     with Database(project.store, create=False).read() as connection:
         asked = connection.exec_driver_sql("SELECT aspect FROM anchor_checks ORDER BY aspect")

@@ -98,7 +98,7 @@ def test_a_judge_is_asked_again(judged: Project) -> None:
         judged.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
         asked = []
         for repeats in (1, 3, 4):
-            outcome = judged.run(*command, f"--xling-judge-repeats={repeats}")
+            outcome = judged.run(*command, f"--xling-param=judge_repeats={repeats}")
             assert 0 == outcome.code, outcome.out + outcome.err
             asked.append(stats(url)["requests"])
     assert [ASKED, 3 * ASKED, 4 * ASKED] == asked

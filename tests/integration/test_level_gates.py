@@ -65,7 +65,7 @@ rules:
 RUN = (
     "--model=scripted:model.yaml",
     "--xling-judge=scripted:judge.yaml",
-    "--xling-stance=llm",
+    "--xling-param=stance=llm",
     f"--langs={','.join(LANGUAGES)}",
 )
 
@@ -236,7 +236,7 @@ def test_a_judge_that_only_quotes_finds_no_stance(
     with answering(**judge) as url:
         claims.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
         claims.run(
-            "--model=scripted:model.yaml", "--xling-judge=openai:judge", "--xling-stance=llm",
+            "--model=scripted:model.yaml", "--xling-judge=openai:judge", "--xling-param=stance=llm",
             "--langs=en", "-n0",
         )  # fmt: skip
         asked = [json.loads(body) for body in stats(url)["bodies"]]

@@ -46,7 +46,7 @@ WORDS = {
         "neutral": "{}，这要看具体情况而定。",
     },
 }
-JUDGE = ("--xling-stance=llm", "--xling-judge=openai:judge", "-n0", "-q")
+JUDGE = ("--xling-param=stance=llm", "--xling-judge=openai:judge", "-n0", "-q")
 
 
 def reply(stance: str) -> str:
@@ -221,7 +221,7 @@ def test_labels_of_one_kind_are_trusted_by_no_gate(presupposition: Project) -> N
     with answering(answer=reply("disagree")) as url:
         presupposition.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
         done = presupposition.xling(
-            "calibrate", "stance", "--xling-stance=llm", "--xling-judge=openai:judge",
+            "calibrate", "stance", "--xling-param=stance=llm", "--xling-judge=openai:judge",
             "--labels=labels.csv",
         )  # fmt: skip
         assert 0 == done.returncode, done.stderr
@@ -273,7 +273,7 @@ def test_own_labels_go_before_those_that_come_along(presupposition: Project) -> 
     with answering(answer=reply("agree")) as url:
         presupposition.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
         done = presupposition.xling(
-            "calibrate", "stance", "--xling-stance=llm", "--xling-judge=openai:judge",
+            "calibrate", "stance", "--xling-param=stance=llm", "--xling-judge=openai:judge",
             "--labels=labels.csv",
         )  # fmt: skip
     assert 0 == done.returncode, done.stderr

@@ -71,7 +71,7 @@ def _replayed(tmp_path: Path, file: Path, *more: str) -> Outcome:
         "--langs=en",
         f"--xling-data=presupposition={file}",
         "--xling-samples=2",
-        "--xling-stance=llm",
+        "--xling-param=stance=llm",
         "--xling-judge=scripted:judge.yaml",
         "--xling-store=s.sqlite",
         *more,

@@ -135,7 +135,7 @@ def test_the_judge_is_asked_once(judged: Project) -> None:
 def test_texts_in_english(judged: Project) -> None:
     """With a translator, answers of all languages are compared in English."""
     use(judged, "sim_1gram", "length")
-    translate = ("--xling-text-in=english", "--xling-translator=scripted:translator.yaml")
+    translate = ("--xling-param=text_in=english", "--xling-translator=scripted:translator.yaml")
     outcome = judged.run("--model=scripted:script.yaml", "--langs=hi", *translate, "-n0")
     assert 0 == outcome.code, outcome.out
     lengths = {place: value for place, (value, _) in readings(judged, "length").items()}
@@ -149,7 +149,7 @@ def test_thoughts_of_a_translator_are_no_translation(judged: Project) -> None:
     """They are taken off before its reply is read."""
     use(judged, "length")
     judged.write("translator.yaml", 'rules:\n  - text: "<think>Hm, so.</think>Yeast makes gas."\n')
-    translate = ("--xling-text-in=english", "--xling-translator=scripted:translator.yaml")
+    translate = ("--xling-param=text_in=english", "--xling-translator=scripted:translator.yaml")
     outcome = judged.run("--model=scripted:script.yaml", "--langs=hi", *translate, "-n0")
     assert 0 == outcome.code, outcome.out
     assert {3.0} == {value for value, _ in readings(judged, "length").values()}
@@ -159,7 +159,7 @@ def test_english_needs_a_translator(judged: Project) -> None:
     """Said before anything is asked."""
     use(judged, "length")
     outcome = judged.run(
-        "--model=scripted:script.yaml", "--langs=hi", "--xling-text-in=english", "-n0"
+        "--model=scripted:script.yaml", "--langs=hi", "--xling-param=text_in=english", "-n0"
     )
     assert 4 == outcome.code
     assert "--xling-translator=MODEL" in outcome.err
@@ -170,7 +170,7 @@ def test_a_translator_that_fails_is_an_error_of_the_case(judged: Project) -> Non
     """A fault of a role is no low score: the case is an error and the run incomplete (exit 3)."""
     use(judged, "length")
     judged.write("translator.yaml", "rules:\n  - error: permanent\n")
-    translate = ("--xling-text-in=english", "--xling-translator=scripted:translator.yaml")
+    translate = ("--xling-param=text_in=english", "--xling-translator=scripted:translator.yaml")
     outcome = judged.run("--model=scripted:script.yaml", "--langs=hi", *translate, "-n0")
     assert 3 == outcome.code
     assert "error" == outcome.cases["test_answer[q0000-hi]"]
@@ -209,7 +209,7 @@ def test_a_language_the_translator_lacks_ends_the_run_before_it_asks(judged: Pro
         "ScriptedProvider.why_not = why_not\n",
     )
     arguments = (
-        "--model=scripted:script.yaml", "--xling-text-in=english", "-n0",
+        "--model=scripted:script.yaml", "--xling-param=text_in=english", "-n0",
         "--xling-translator=scripted:translator.yaml",
     )  # fmt: skip
     outcome = judged.run(*arguments, "--langs=en,hi")
@@ -225,7 +225,7 @@ def test_a_language_the_translator_lacks_ends_the_run_before_it_asks(judged: Pro
         ("--xling-param=length.words=1", "has no parameter 'words'"),
         ("--xling-param=length", "is not NAME.FIELD=VALUE"),
         ("--xling-judge=scripted:none.yaml", "none.yaml"),
-        ("--xling-text-in=latin", "neither english nor native"),
+        ("--xling-param=text_in=latin", "neither english nor native"),
     ],
 )
 def test_mistakes(judged: Project, option: str, expected: str) -> None:

@@ -191,7 +191,7 @@ def test_an_encoder_that_is_none(repeated: Project) -> None:
     folder = repeated.root / "no-encoder"
     folder.mkdir()
     outcome = repeated.run(
-        "--model=transcript:answers.jsonl", "--langs=es", f"--xling-encoder={folder}", "-n0"
+        "--model=transcript:answers.jsonl", "--langs=es", f"--xling-param=encoder={folder}", "-n0"
     )
     assert 4 == outcome.code
     assert str(folder) in outcome.out

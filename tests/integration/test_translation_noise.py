@@ -40,7 +40,7 @@ MODELS = (
     "--model=transcript:answers.jsonl",
     "--xling-judge=openai:judge",
     "--xling-translator=openai:translator",
-    "--xling-text-in=english",
+    "--xling-param=text_in=english",
 )
 
 

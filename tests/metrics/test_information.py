@@ -152,7 +152,7 @@ def test_many_claims_are_counted_and_the_first_shown() -> None:
 @pytest.mark.parametrize("support", ["lm", "nli", "nli:", "llm:gpt"])
 def test_who_checks_claims_must_be_known(support: str) -> None:
     """The error names the option."""
-    with pytest.raises(ConfigError, match="--xling-support="):
+    with pytest.raises(ConfigError, match="--xling-param=support="):
         Information(support=support).check()
 
 

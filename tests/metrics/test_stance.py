@@ -66,10 +66,10 @@ def test_reads_the_annotator_it_is_told_to(name: str, stance: str, annotator: st
     [
         (
             "raeder",
-            "--xling-stance=raeder: no such annotator. Did you mean 'reader'? Known: reader",
+            "--xling-param=stance=raeder: no such annotator. Did you mean 'reader'? Known: reader",
         ),
         ("", "no such annotator. Known: reader, reader:DIR, llm, nli:MODEL"),
-        ("nli", "--xling-stance=nli: name the model after the colon, such as nli:"),
+        ("nli", "--xling-param=stance=nli: name the model after the colon, such as nli:"),
         ("nli: ", "name the model after the colon"),
         ("llm:gpt-4o", "'llm' takes nothing after a colon. Its model is the one of --xling-judge."),
         ("reader:", "name the folder after the colon"),

@@ -322,7 +322,9 @@ def test_topics_of_two_languages_are_not_compared(name: str) -> None:
     """Natively read, words of two languages have no topic in common: None, and what to do."""
     metric = load("metric", name)()
     assert metric.needs == ()
-    reason = "topics of two languages can be compared only in English: --xling-text-in=english"
+    reason = (
+        "topics of two languages can be compared only in English: --xling-param=text_in=english"
+    )
     readings = metric.score(beside_english(agree=True))
     assert [(None, reason)] * 12 == [(each.value, each.reason) for each in readings]
 

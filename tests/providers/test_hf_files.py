@@ -114,7 +114,7 @@ def test_an_encoder_cannot_write(tmp_path: Path, kind: type) -> None:
     hf_models.save_tokenizer(tmp_path)
     said = _refusal(tmp_path)
     assert kind.__name__ in said
-    assert "--xling-encoder" in said
+    assert "--xling-param=encoder" in said
 
 
 def test_a_decoder_without_its_head_cannot_write_either(llama: Path) -> None:

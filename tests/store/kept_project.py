@@ -79,11 +79,17 @@ OTHER_METRICS: Final = {
 
 _MODELS = ("--model=scripted:script.yaml", "--xling-judge=scripted:judge.yaml", "-n0", "-q")
 COMMANDS: Final = (
-    (*_MODELS, "benchmarks", "--xling-samples=2", "--xling-temperatures=1", "--xling-stance=llm"),
+    (
+        *_MODELS,
+        "benchmarks",
+        "--xling-samples=2",
+        "--xling-temperatures=1",
+        "--xling-param=stance=llm",
+    ),
 )
 OTHER_COMMANDS: Final = (
-    (*COMMANDS[0], "--xling-text-in=english", "--xling-translator=scripted:translator.yaml"),
-    (*_MODELS, "benchmarks/claims", "--xling-stance=reader"),
+    (*COMMANDS[0], "--xling-param=text_in=english", "--xling-translator=scripted:translator.yaml"),
+    (*_MODELS, "benchmarks/claims", "--xling-param=stance=reader"),
 )
 
 _QUESTIONS = {

@@ -1,4 +1,4 @@
-"""What ``--xling-support`` may name."""
+"""What ``--xling-param=support`` may name."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class VerifiableClaims(Claims):
     verifiable = True
 
     text_in: TextIn = field(default="english", init=False)
-    """Claims are English whatever ``--xling-text-in`` says: evidence is in one language."""
+    """Claims are English whatever ``text_in`` says: evidence is in one language."""
     window: int = 1
     before: int = 3
     after: int = 1

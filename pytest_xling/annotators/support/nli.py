@@ -26,12 +26,12 @@ _DIGITS = 4
 
 
 class SupportCheckpoint(Checkpoint):
-    """What ``--xling-support=nli:…`` names."""
+    """What ``--xling-param=support=nli:…`` names."""
 
     of: ClassVar[str] = "support"
     label: ClassVar[str] = "support nli:{}"
-    named_by: ClassVar[str] = "--xling-support=nli:{}"
-    advice: ClassVar[str] = f"{ADVICE} (--xling-support)"
+    named_by: ClassVar[str] = "--xling-param=support=nli:{}"
+    advice: ClassVar[str] = f"{ADVICE} (--xling-param=support=…)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

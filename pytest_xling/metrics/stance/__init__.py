@@ -46,23 +46,23 @@ class StanceMetric(Metric[Input]):
         if kind not in _ANNOTATORS:
             hint = did_you_mean(kind, _ANNOTATORS)
             known = "Known: reader, reader:DIR, llm, nli:MODEL"
-            msg = f"--xling-stance={self.stance}: no such annotator.{hint} {known}"
+            msg = f"--xling-param=stance={self.stance}: no such annotator.{hint} {known}"
             raise ConfigError(msg)
         if kind == "nli" and not model.strip():
             msg = (
-                f"--xling-stance={self.stance}: name the model after the colon, such as"
+                f"--xling-param=stance={self.stance}: name the model after the colon, such as"
                 " nli:MoritzLaurer/mDeBERTa-v3-base-mnli-xnli"
             )
             raise ConfigError(msg)
         if kind == "reader" and colon and not model.strip():
             msg = (
-                f"--xling-stance={self.stance}: name the folder after the colon that `xling train"
-                " stance` wrote"
+                f"--xling-param=stance={self.stance}: name the folder after the colon that `xling"
+                " train stance` wrote"
             )
             raise ConfigError(msg)
         if kind == "llm" and colon:
             whence = "Its model is the one of --xling-judge."
-            msg = f"--xling-stance={self.stance}: 'llm' takes nothing after a colon. {whence}"
+            msg = f"--xling-param=stance={self.stance}: 'llm' takes nothing after a colon. {whence}"
             raise ConfigError(msg)
 
 

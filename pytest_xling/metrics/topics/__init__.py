@@ -29,7 +29,9 @@ Text: TypeAlias = tuple[str, ...]
 Sides: TypeAlias = tuple[list[Text], list[Text]]
 """The words of a set's answers, and of its pivot's; no others where there is no pivot."""
 
-_TWO_LANGUAGES = "topics of two languages can be compared only in English: --xling-text-in=english"
+_TWO_LANGUAGES = (
+    "topics of two languages can be compared only in English: --xling-param=text_in=english"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -56,7 +56,7 @@ class Checkpoint(ModelDirectory):
     """
 
     of: ClassVar[str]
-    """What it finds: ``stance`` for ``--xling-stance`` and ``stance_nli``."""
+    """What it finds: ``stance`` for the parameter and ``stance_nli``."""
 
     @classmethod
     def find(cls, spec: str) -> Self:

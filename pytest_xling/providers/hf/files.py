@@ -160,7 +160,7 @@ class ModelFiles(ModelDirectory):
             msg = (
                 f"{self.called} cannot write: it is a {', '.join(architectures)}, an encoder or "
                 "classifier; name a model that generates text (…ForCausalLM). Encoders go to "
-                "--xling-encoder"
+                "--xling-param=encoder"
             )
             raise ConfigError(msg)
         if not _has_tokenizer(self.path):

@@ -66,7 +66,7 @@ def _sheet(group: Sequence[TranslationNoise]) -> Sheet:
     read = (
         "translated into the language and back"
         if first.text_in == "english"
-        else "translated into the language, as this metric reads them (--xling-text-in=native)"
+        else "translated into the language, as this metric reads them (text_in=native)"
     )
     notes = [f"English answers {read}, scored beside themselves; another's: another question's."]
     reasons: dict[str, list[str]] = {}

@@ -23,12 +23,12 @@ __all__ = ["StanceCheckpoint", "StanceNli"]
 
 
 class StanceCheckpoint(Checkpoint):
-    """What ``--xling-stance=nli:…`` names."""
+    """What ``--xling-param=stance=nli:…`` names."""
 
     of: ClassVar[str] = "stance"
     label: ClassVar[str] = "stance nli:{}"
-    named_by: ClassVar[str] = "--xling-stance=nli:{}"
-    advice: ClassVar[str] = f"{ADVICE} (--xling-stance)"
+    named_by: ClassVar[str] = "--xling-param=stance=nli:{}"
+    advice: ClassVar[str] = f"{ADVICE} (--xling-param=stance=…)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
