@@ -59,7 +59,7 @@ def attack(folder: Path, url: str) -> tuple[int | None, float, float]:
     command = [
         *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--junitxml=junit.xml"),
         *("--model=m", "--langs=en", "--xling-timeout=4"),
-        *("--xling-price=1000,2000", "--xling-max-cost=100", "--xling-report=report.html"),
+        *("--xling-price=m=1000,2000", "--xling-max-cost=100", "--xling-report=report.html"),
         str(folder / "benchmarks"),
     ]
     environment = os.environ | {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": KEY}

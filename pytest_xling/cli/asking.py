@@ -32,16 +32,13 @@ def given_option(args: argparse.Namespace, name: str) -> Any:  # noqa: ANN401  a
 def settled_for_judge(args: argparse.Namespace) -> Settings:
     """Return the settings of a command that asks a judge at most, and no model under test.
 
-    The judge, or the first of several, stands for that one: it is one model, with one price.
+    The judge, or the first of several, stands for that one.
 
     Raises:
         ConfigError: an option is wrong.
     """
     judge = given_option(args, "judge")
     given = dict(vars(args)) | {Settings.model.dest: judge.split(",")[0] if judge else "embedded"}
-    if judge:
-        price = given_option(args, "judge-price") or given_option(args, "price")
-        given[Settings.price.dest] = price and price.split(";")[0]
     return settled(given)
 
 

@@ -45,9 +45,7 @@ if TYPE_CHECKING:
 OPTIONS = (
     "model",
     "judge",
-    "judge-price",
     "translator",
-    "translator-price",
     "langs",
     "param",
     "price",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_xling.cli.opening import reading
 from pytest_xling.cli.printing import color, print_json, print_text, width
+from pytest_xling.config.settings import price_of
 from pytest_xling.config.values import count, number
-from pytest_xling.config.values import price as parse_pair
+from pytest_xling.config.values import rates as parse_pair
 from pytest_xling.engine.models import price_paid, provider_of
 from pytest_xling.errors import ConfigError
 from pytest_xling.gates.wording import Figures, percent
@@ -502,7 +503,8 @@ def _comparisons(languages: int, *, baseline: str | None) -> int:
 
 
 def _price(record: RunRecord) -> tuple[float, float] | None:
-    stored = record.settings.get("price")
+    prices: Any = record.settings.get("price", {})
+    stored = price_of(record.model, prices)
     if isinstance(stored, list) and len(stored) == 2:  # noqa: PLR2004  a pair
         listed = float(stored[0]), float(stored[1])
         return price_paid(load("provider", provider_of(record.model)[0]), listed)

@@ -74,7 +74,6 @@ NAMES = sorted([*CALMQA_TABLES, *PAPER_TABLES])
 OPTIONS = ("pairwise", "welch", "majority", "by", "training", "metric", "field", "judged")
 ASKING = (
     "judge",
-    "judge-price",
     "price",
     "max-cost",
     "max-connections",

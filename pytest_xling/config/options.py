@@ -41,10 +41,13 @@ GONE: Final = {
     "fresh": "write --xling-max-age=0",
     "github": "leave it out: GitHub gets a summary where GITHUB_STEP_SUMMARY is set",
     "judge-repeats": "write --xling-param=judge_repeats=R",
+    "judge-price": "write --xling-price=MODEL=IN,OUT",
     "patience": "write --xling-timeout=SECONDS, which a model may be silent for as well",
+    "search-price": "write --xling-price=NAME=USD",
     "stance": "write --xling-param=stance=HOW",
     "support": "write --xling-param=support=HOW",
     "text-in": "write --xling-param=text_in=HOW",
+    "translator-price": "write --xling-price=MODEL=IN,OUT",
     "update-thresholds": "run `xling tune RUN --write` afterwards",
 }
 """By name the options that there were, and what to do instead."""

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
 
 Parameter: TypeAlias = "str | int | float | bool | None"
+Price: TypeAlias = "tuple[float, float] | float"
+"""US dollars per million prompt and completion tokens; of a search per thousand requests."""
 Languages: TypeAlias = "tuple[str, ...] | Literal['all']"
 
 USUAL_THRESHOLDS = "thresholds.yaml"
@@ -282,12 +284,16 @@ class Settings:
         metavar="USD",
         help="Stop asking once the run has cost this many US dollars; needs --xling-price.",
     )
-    price: Option[tuple[float, float] | None] = Option(
+    price: Option[Mapping[str, Price]] = Option(
         parse=values.price,
-        metavar="IN,OUT",
-        help="The model's price in US dollars per million prompt and completion tokens, as 2.5,10.",
+        action="append",
+        default=MappingProxyType({}),
+        metavar="MODEL=IN,OUT",
+        help="The price of a model, whatever it is asked for, in US dollars per million prompt and"
+        " completion tokens, as gpt-4o=2.5,10; of a search per thousand, as serper=1. Repeatable;"
+        " in the variable a line each.",
     )
-    """US dollars per million prompt and completion tokens."""
+    """By the model's name, as options name it, or without its provider's."""
     max_tokens: Option[int] = Option(
         parse=values.count(1),
         default=2048,
@@ -344,24 +350,12 @@ class Settings:
         " commas between them, vote. Default: the model under test judges itself.",
     )
     """Several vote; none: the model under test judges."""
-    judge_price: Option[tuple[tuple[float, float], ...]] = Option(
-        parse=values.prices,
-        default=(),
-        metavar="IN,OUT",
-        help="The judge's price, as --xling-price; of several judges each, as 2.5,10;0.15,0.6.",
-    )
-    """Of each judge."""
     translator: Option[str | None] = Option(
         parse=values.model,
         shapes=True,
         metavar="MODEL",
         help="Model that translates answers into English, named as for --xling-model; a"
         " sequence-to-sequence model as hf:NAME. Needed with --xling-param=text_in=english.",
-    )
-    translator_price: Option[tuple[float, float] | None] = Option(
-        parse=values.price,
-        metavar="IN,OUT",
-        help="The translator's price, as --xling-price.",
     )
     search: Option[str | None] = Option(
         parse=values.model,
@@ -371,12 +365,6 @@ class Settings:
         " bm25:DIR (your own), serper or serper:URL (Google, or what speaks like it). Tests of"
         " factuality are skipped where it is not given.",
     )
-    search_price: Option[float | None] = Option(
-        parse=values.number(minimum=0),
-        metavar="PRICE",
-        help="The price of a thousand searches in US dollars.",
-    )
-    """US dollars per thousand searches."""
     parameters: Option[Mapping[str, Parameter]] = Option(
         name="param",
         parse=values.parameter,
@@ -449,10 +437,16 @@ class Settings:
         """Return a parameter that metrics and annotators share, such as ``text_in``."""
         return self.parameters.get(name, values.SHARED[name].default)
 
+    def price_of(self, model: str) -> Price | None:
+        """Return the price of a model or a search, as options name it; None where none is known."""
+        price: Price | None = price_of(model, self.price)
+        return price
+
     def as_json(self) -> dict[str, JsonValue]:
         """Return the settings as plain JSON values, for a run's record."""
         kept = {name: _plain(getattr(self, name)) for name in _BY_FIELD}
-        return kept | {"judge": _alone(self.judge), "judge_price": _alone(self.judge_price)}
+        judges: Any = self.judge
+        return kept | {"judge": judges[0] if len(judges) == 1 else judges or None}
 
 
 OPTIONS: Final = tuple(entry for entry in vars(Settings).values() if isinstance(entry, Option))
@@ -474,9 +468,13 @@ def _plain(value: Any) -> Any:  # noqa: ANN401  of any option
     return value
 
 
-def _alone(values: tuple[Any, ...]) -> Any:  # noqa: ANN401  plain JSON values
-    """Return the one value there is, all of several, or None."""
-    return values[0] if len(values) == 1 else values or None
+def price_of(model: str, prices: Mapping[str, Any]) -> Any:  # noqa: ANN401  a pair, or a number
+    """Return the price of a model: by its whole name, that without its provider, or its provider's.
+
+    None where there is none.
+    """
+    provider, _, name = model.partition(":")
+    return next((prices[each] for each in (model, name, provider) if each in prices), None)
 
 
 def settle(sources: Sources) -> Settings:
@@ -495,15 +493,6 @@ def settle(sources: Sources) -> Settings:
         msg = (
             f"{shard.source}: a shard judges no gate, and {Settings.stop_early.flag} "
             f"({early.source}) goes by gates; leave it out, or run without shards"
-        )
-        raise ConfigError(msg)
-    prices, judges = settings.judge_price, settings.judge
-    if prices and len(prices) != max(1, len(judges)):
-        given = sources.given(Settings.judge_price)
-        msg = (
-            f"{given and given.source}: prices: {len(prices)}, judges: {len(judges)}"
-            f" ({', '.join(judges)}); give one for each, with ';' between them, such as"
-            " 2.5,10;0.15,0.6"
         )
         raise ConfigError(msg)
     return settings

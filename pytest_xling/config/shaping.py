@@ -10,7 +10,7 @@ from pytest_xling.config.values import SHARED
 from pytest_xling.keys import canonical_json
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from pytest_xling.keys import JsonValue
 
@@ -39,7 +39,27 @@ def upgraded(settings: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     said = {name: value for name, value in before.items() if value != SHARED[name].default}
     if before:
         kept["parameters"] = {**kept.get("parameters", {}), **said}
+    if not isinstance(price := kept.get("price", {}), dict):
+        named = {"model": price, **{role: kept.pop(f"{role}_price", None) for role in _ROLES}}
+        kept["price"] = {
+            model: paid
+            for role, paid_by_role in named.items()
+            for model, paid in _of_each(kept.get(role) or kept.get("model"), paid_by_role)
+        }
     return kept
+
+
+_ROLES = ("judge", "translator", "search")
+
+
+def _of_each(models: JsonValue, prices: Any) -> Iterator[tuple[str, JsonValue]]:  # noqa: ANN401  JSON
+    """Yield who has a role, each with its price, where there is one."""
+    if prices is None:
+        return
+    if isinstance(models, list):
+        yield from zip(models, prices, strict=False)
+    elif isinstance(models, str):
+        yield models, prices
 
 
 def _shown(value: JsonValue) -> str:

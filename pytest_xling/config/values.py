@@ -129,18 +129,23 @@ def benchmarks(text: str) -> tuple[str, ...]:
     return names
 
 
-def price(text: str) -> tuple[float, float]:
+def price(text: str) -> tuple[str, tuple[float, float] | float]:
+    """Parse ``MODEL=IN,OUT``: US dollars per million tokens, or ``NAME=USD`` of a search."""
+    model, equals, given = text.rpartition("=")
+    if not (equals and model.strip()):
+        msg = f"{text!r} names no model; write MODEL=IN,OUT, as gpt-4o=2.5,10"
+        raise ValueError(msg)
+    alone = len(_parts(given)) == 1
+    return model.strip(), number(minimum=0)(given) if alone else rates(given)
+
+
+def rates(text: str) -> tuple[float, float]:
     """Parse ``IN,OUT``: US dollars per million prompt and completion tokens."""
     parts = [_finite(part) for part in _parts(text)]
     if len(parts) != 2 or min(parts) < 0:  # noqa: PLR2004  a pair
         msg = f"{text!r} is not a price; write IN,OUT in US dollars per million tokens, as 2.5,10"
         raise ValueError(msg)
     return parts[0], parts[1]
-
-
-def prices(text: str) -> tuple[tuple[float, float], ...]:
-    """Parse the prices of several models, with ``;`` between them."""
-    return tuple(map(price, text.split(";")))
 
 
 def path(text: str) -> Path:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from contextlib import contextmanager
 from difflib import get_close_matches
-from itertools import chain, zip_longest
-from typing import TYPE_CHECKING, TypeAlias
+from itertools import chain
+from typing import TYPE_CHECKING
 
 from pytest_xling import registry
 from pytest_xling.engine.answering import kept_as, provider_digest
@@ -22,7 +22,7 @@ from pytest_xling.text.thoughts import split_response
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from pytest_xling.config.settings import Settings
+    from pytest_xling.config.settings import Price, Settings
     from pytest_xling.engine.executor import Executor
     from pytest_xling.engine.store_writer import StoreWriter
     from pytest_xling.interfaces.annotator import Role
@@ -40,8 +40,6 @@ _REPEATS = 1000
 """More often than this no judge is asked the same in an edition, nor asks an annotator itself."""
 MAX_TOKENS = 1024
 """The longest reply of a judge or translator that says nothing else."""
-Price: TypeAlias = tuple[float, float] | float
-"""US dollars per million prompt and completion tokens; of a search per thousand requests."""
 
 
 class Models:
@@ -192,7 +190,7 @@ def make_provider(settings: Settings) -> Provider:
     Raises:
         ConfigError: there is no such provider, it only searches, or its price is needed.
     """
-    return _provider(settings, settings.model, price=settings.price)
+    return _provider(settings, settings.model)
 
 
 def _asked_name(model: str) -> str:
@@ -201,9 +199,7 @@ def _asked_name(model: str) -> str:
     return spec if name in registry.names("provider") and spec else model
 
 
-def _provider(
-    settings: Settings, model: str, *, price: Price | None, role: Role | None = None
-) -> Provider:
+def _provider(settings: Settings, model: str, *, role: Role | None = None) -> Provider:
     """Return the provider of a model, or of a search; of the model under test without a role."""
     wanted = role == "search"
     name, spec = provider_of(model, searches=wanted)
@@ -211,13 +207,13 @@ def _provider(
     with _named_by(role):
         provider: Provider = make(spec, timeout_s=settings.timeout_s, device=settings.device)
         _check_style(provider, model, searches=wanted)
+    price = settings.price_of(model)
+    such = "thousand searches, such as" if wanted else "million tokens, in and out, such as"
+    per = f"{such} --xling-price={model}={'1' if wanted else '2.5,10'}"
+    if price is not None and isinstance(price, tuple) == wanted:
+        msg = f"--xling-price: that of {model!r} is in US dollars per {per}"
+        raise ConfigError(msg)
     if settings.max_cost_usd is not None and provider.paid and price is None:
-        option = "--xling-price" if role is None else f"--xling-{role}-price"
-        per = (
-            f"thousand searches, such as {option}=1"
-            if wanted
-            else f"million tokens, in and out, such as {option}=2.5,10"
-        )
         msg = (
             f"--xling-max-cost needs the price of {model!r} to know when to stop: give it in US "
             f"dollars per {per}"
@@ -296,15 +292,14 @@ def provider_of(model: str, *, searches: bool = False) -> tuple[str, str]:
     return "openai", model
 
 
-def _named(settings: Settings) -> Iterator[tuple[Role, str, Price | None]]:
-    """Yield each role with who has it, and the price; there may be several judges."""
-    judges = settings.judge or (settings.model,)
-    for judge, price in zip_longest(judges, settings.judge_price[: len(judges)]):
-        yield "judge", judge, price
+def named_roles(settings: Settings) -> Iterator[tuple[Role, str]]:
+    """Yield each role with who has it; there may be several judges."""
+    for judge in settings.judge or (settings.model,):
+        yield "judge", judge
     if settings.translator is not None:
-        yield "translator", settings.translator, settings.translator_price
+        yield "translator", settings.translator
     if settings.search is not None:
-        yield "search", settings.search, settings.search_price
+        yield "search", settings.search
 
 
 def make_roles(settings: Settings, tested: Provider) -> dict[Role, list[Provider]]:
@@ -317,10 +312,10 @@ def make_roles(settings: Settings, tested: Provider) -> dict[Role, list[Provider
     # One model is one provider, whatever its roles and however it is named.
     made = {provider_of(settings.model): tested}
     names: dict[tuple[Role, str, str], str] = {}
-    for role, model, price in _named(settings):
+    for role, model in named_roles(settings):
         key = provider_of(model, searches=role == "search")
         if key not in made:
-            made[key] = _provider(settings, model, price=price, role=role)
+            made[key] = _provider(settings, model, role=role)
             check_provider(made[key], role)
         else:
             _check_style(made[key], model, searches=role == "search")
@@ -423,13 +418,13 @@ def make_models(
             batch_wait_s=settings.batch_wait_s,
         )
 
-    clients = {id(provider): client(provider, model, settings.price)}
+    clients = {id(provider): client(provider, model, settings.price_of(settings.model))}
     roles: dict[Role, list[Client]] = {}
-    named = [each for role in others for each in _named(settings) if each[0] == role]
+    named = [each for role in others for each in named_roles(settings) if each[0] == role]
     asked = chain.from_iterable(others.values())
-    for (role, name, price), other in zip(named, asked, strict=True):
+    for (role, name), other in zip(named, asked, strict=True):
         if id(other) not in clients:
-            clients[id(other)] = client(other, name, price)
+            clients[id(other)] = client(other, name, settings.price_of(name))
         roles.setdefault(role, []).append(clients[id(other)])
     return clients[id(provider)], roles
 

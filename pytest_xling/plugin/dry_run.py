@@ -47,7 +47,7 @@ def _estimate(setup: Setup) -> str:
         if key not in stored
     }
     means = {place: lengths.expected(*place) for place in sorted(set(places.values()))}
-    listed = setup.settings.price
+    listed = setup.settings.price_of(setup.settings.model)
     price = None if listed is None else price_paid(setup.provider, listed)
     rows = dry_run(
         {key: request for key, (_, request) in asked.items()},

@@ -18,6 +18,7 @@ from pytest_xling.engine.models import (
     check_translates,
     make_provider,
     make_roles,
+    named_roles,
 )
 from pytest_xling.engine.steps import make_step_factory
 from pytest_xling.errors import ConfigError
@@ -197,13 +198,14 @@ class Setup:
     def unpriced(self) -> bool:
         """Tell whether somebody who is paid takes part, and nobody said at what price."""
         settings = self.settings
-        if self.provider.paid and settings.price is None:
+        if self.provider.paid and settings.price_of(settings.model) is None:
             return True
+        names = [
+            name for role in self.roles for each, name in named_roles(settings) if each == role
+        ]
         return any(
-            other.paid and not getattr(settings, f"{role}_price")
-            for role, others in self.roles.items()
-            for other in others
-            if other is not self.provider
+            other.paid and other is not self.provider and settings.price_of(name) is None
+            for name, other in zip(names, chain.from_iterable(self.roles.values()), strict=True)
         )
 
     def compared(self, connection: Connection, run_id: str) -> Comparison | None:

@@ -47,7 +47,7 @@ def _answers(seed: int, *, repeats: int = 2, questions: int = 60) -> list[Scored
 def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a store with two runs of three languages, two repeats each, and one without."""
     path = tmp_path_factory.mktemp("plan") / "s.sqlite"
-    put_run(path, _answers(1), run_id="now", settings={"price": [2.0, 8.0]})
+    put_run(path, _answers(1), run_id="now", settings={"model": "model-1", "price": [2.0, 8.0]})
     put_run(path, _answers(2), run_id="before")
     put_run(path, _answers(3, repeats=1), run_id="once")
     put_run(path, _answers(3), run_id="other", version="2")

@@ -119,7 +119,7 @@ def test_show_says_which_run_and_what_came_of_it(xling: Xling) -> None:
     assert 0 == said.code
     assert said.out.startswith(
         "run run-1: complete, made 2026-11-21 10:00 UTC\n"
-        "model model-1, cost unknown: no --xling-price\n"
+        "model model-1, cost unknown: no --xling-price of model-1\n"
     )
     assert "gate closed: 1 of 7 gates failed, 3 inconclusive" in said.out
     assert xling("show", "latest").out.startswith("run run-2: interrupted")
@@ -140,7 +140,10 @@ def test_show_counts_faults(
         put_progress(connection, "run-1", worker="", state=Progress(errors=errors))
     database.close()
     assert 0 == main(["show", "run-1", "--xling-store", str(store)])
-    assert f"model model-1, cost unknown: no --xling-price\n{said}\n" in capsys.readouterr().out
+    assert (
+        f"model model-1, cost unknown: no --xling-price of model-1\n{said}\n"
+        in capsys.readouterr().out
+    )
 
 
 def test_show_verbose_shows_more_of_the_texts(xling: Xling) -> None:

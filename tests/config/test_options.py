@@ -49,9 +49,8 @@ def test_names() -> None:
     promised = (
         "model langs benchmarks data env-file thresholds store run-name shard max-age"
         " model-version partial samples temperatures limit seed max-connections max-cost price"
-        " max-tokens request timeout batch-wait estimate judge judge-price translator"
-        " translator-price search search-price param device executor actors stop-early"
-        " baseline report"
+        " max-tokens request timeout batch-wait estimate judge translator search param"
+        " device executor actors stop-early baseline report"
     )
     assert promised.split() == [entry.name for entry in OPTIONS]
 

@@ -92,7 +92,7 @@ WRITTEN: dict[str, tuple[str, object]] = {
     "seed": ("5", 5),
     "max-connections": ("9", 9),
     "max-cost": ("1.5", 1.5),
-    "price": ("1,2", (1.0, 2.0)),
+    "price": ("m=1,2", {"m": (1.0, 2.0)}),
     "max-tokens": ("64", 64),
     "request": ("a.b=[1]", {"a.b": [1]}),
     "timeout": ("2.5", 2.5),
@@ -102,11 +102,8 @@ WRITTEN: dict[str, tuple[str, object]] = {
     "executor": ("ray:10.0.0.1:6379", "ray:10.0.0.1:6379"),
     "actors": ("2", 2),
     "judge": ("openai:gpt-4o,gpt-5", ("openai:gpt-4o", "gpt-5")),
-    "judge-price": ("3,4", ((3.0, 4.0),)),
     "translator": ("hf:nllb", "hf:nllb"),
-    "translator-price": ("5,6", (5.0, 6.0)),
     "search": ("serper", "serper"),
-    "search-price": ("1.5", 1.5),
     "param": ("bertscore.idf=true", {"bertscore.idf": True}),
     "stop-early": ("Pocock", "pocock:10"),
     "baseline": ("base.json", "base.json"),
@@ -307,14 +304,19 @@ def test_a_report_needs_its_folder(tmp_path: Path, named: str, expected: str) ->
         _settle(tmp_path, cli={"xling_report": named})
 
 
-@pytest.mark.parametrize("prices", ["3,4", "3,4;1,2;1,2"])
-def test_each_judge_has_a_price(tmp_path: Path, prices: str) -> None:
-    """One price is not taken for several judges: a budget would be overspent."""
-    environ = {"XLING_JUDGE": "a,b", "XLING_JUDGE_PRICE": prices}
-    with pytest.raises(ConfigError, match=r"XLING_JUDGE_PRICE: prices: \d, judges: 2 \(a, b\)"):
-        _settle(tmp_path, environ=environ)
-    environ["XLING_JUDGE_PRICE"] = "3,4; 1,2"
-    assert ((3.0, 4.0), (1.0, 2.0)) == _settle(tmp_path, environ=environ).judge_price
+def test_a_price_is_of_a_model(tmp_path: Path) -> None:
+    """However it is named; the more is said, the more it counts."""
+    price = "openai:m=1,2\nm=3,4\nserper=1.5\nbatch=5,6"
+    settings = _settle(tmp_path, environ={"XLING_PRICE": price})
+    expected = {
+        "openai:m": (1.0, 2.0),
+        "m": (3.0, 4.0),
+        "batch:m": (3.0, 4.0),
+        "batch:other": (5.0, 6.0),
+        "serper:http://x": 1.5,
+        "other": None,
+    }
+    assert expected == {name: settings.price_of(name) for name in expected}
 
 
 def test_no_judge_is_named_twice(tmp_path: Path) -> None:

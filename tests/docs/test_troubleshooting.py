@@ -79,7 +79,7 @@ PROVOKED = {
         mode="big",
     ),
     "the cost cap of": Provocation(
-        f"OPENAI_BASE_URL={SERVER} pytest --model=another --langs=es,hi --xling-price=1,1"
+        f"OPENAI_BASE_URL={SERVER} pytest --model=another --langs=es,hi --xling-price=another=1,1"
         " --xling-max-cost=0",
         3,
     ),

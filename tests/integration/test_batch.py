@@ -62,8 +62,8 @@ def test_what_depends_on_answers_goes_out_as_waves_at_half_the_price(
     project: Project, server: BatchServer
 ) -> None:
     """Answers, their claims, what supports them: a batch each; 1,000 tokens in and 100 out."""
-    judge = ("--xling-judge=batch:judge", "--xling-judge-price=4,0")
-    outcome = project.run(*OPTIONS, *judge, "--xling-price=2,10")
+    judge = ("--xling-judge=batch:judge", "--xling-price=judge=4,0")
+    outcome = project.run(*OPTIONS, *judge, "--xling-price=m=2,10")
     assert 0 == outcome.code, outcome.out
     claims, support = 8, 8
     assert [8, claims, support] == server.sizes
@@ -94,7 +94,7 @@ def test_fresh_asks_anew_and_takes_in_what_is_in_flight(
 
 def test_an_estimate_says_half_the_price(project: Project, server: BatchServer) -> None:
     """US$ 2 for a million tokens is 1 in a batch."""
-    options = ("--xling-estimate", "--xling-price=2e6,0")
+    options = ("--xling-estimate", "--xling-price=m=2e6,0")
     outcome = project.run(*OPTIONS, *options)
     assert 0 == outcome.code, outcome.out
     total = next(line for line in outcome.out.splitlines() if line.startswith("all")).split()

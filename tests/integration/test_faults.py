@@ -22,7 +22,7 @@ from pytest_xling.engine import asking
 asking._WAIT_INITIAL_S, asking._WAIT_MAX_S = 0.05, 0.5
 """
 """Six attempts take some 20 seconds; that they take them is tested with the engine."""
-PRICE = "--xling-price=1000,2000"
+PRICE = "--xling-price=some-model=1000,2000"
 ANSWER_USD = (12 * 1000 + 8 * 2000) / 1e6
 """What an answer costs: the server counts 12 tokens of each prompt and 8 of each answer."""
 

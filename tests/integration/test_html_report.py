@@ -163,7 +163,7 @@ def test_a_cost_without_a_price_is_unknown(browser: Browser, tmp_path: Path) -> 
     page.goto(file.as_uri())
     cost = page.locator("#cost").inner_text()
     page.close()
-    assert "unknown: no --xling-price" in cost
+    assert "unknown: no --xling-price of" in cost
     assert not re.search(r"\$0(?!\.)", cost)
 
 

@@ -34,7 +34,7 @@ def test_the_table_says_what_a_run_would_take_and_nothing_is_asked(project: Proj
     """Per language and in all: requests, what the store has, tokens, cost; exit 0; no store."""
     write_questions(project, count=10, languages=("en", "hi"))
     asked = ("--model=m", "--langs=en,hi", "--xling-samples=2", "--xling-max-tokens=50")
-    estimate = (*asked, "--xling-estimate", "--xling-price=1000,2000")
+    estimate = (*asked, "--xling-estimate", "--xling-price=m=1000,2000")
     with answering(echo=True) as url:
         project.environment.update(OPENAI_BASE_URL=url)
         before = project.run(*estimate)

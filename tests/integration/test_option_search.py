@@ -58,7 +58,7 @@ BESIDE = (
     "--xling-judge=openai:j",
     "--xling-translator=openai:t",
 )
-FREE = ("--xling-judge-price=0,0", "--xling-translator-price=0,0")
+FREE = ("--xling-price=openai:j=0,0", "--xling-price=openai:t=0,0")
 
 
 def facts_of(question: int) -> list[int]:
@@ -116,7 +116,7 @@ def search(told: Project) -> Iterator[SerperServer]:
 def test_what_pages_say_is_so(told: Project, search: SerperServer) -> None:
     """Shares by hand; a search that fails for a while is made again, and nothing is asked twice."""
     search.replies.extend(("429", "half_json", "503", "close"))
-    options = (*BESIDE, f"--xling-search=serper:{search.url}", "--xling-search-price=1000", *FREE)
+    options = (*BESIDE, f"--xling-search=serper:{search.url}", "--xling-price=serper=1000", *FREE)
     outcome = told.run(*options, "-n0")
     assert 0 == outcome.code, outcome.out
     scores = {(s.sample_id, s.language, s.metric): s for s in told.scores()}
@@ -211,8 +211,8 @@ def test_no_limit_is_skipped_with_a_test_of_factuality(told: Project) -> None:
         (("--model=m", "--xling-search=serper"), "SERPER_API_KEY"),
         (("--model=m", "--xling-search=bm25:no.jsonl"), "no.jsonl"),
         (
-            ("--model=m", "--xling-search=serper", "--xling-max-cost=1", "--xling-price=1,1"),
-            "per thousand searches, such as --xling-search-price=1",
+            ("--model=m", "--xling-search=serper", "--xling-max-cost=1", "--xling-price=m=1,1"),
+            "per thousand searches, such as --xling-price=serper=1",
         ),
     ],
 )

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def test_cost_of_more_like_it(project: Project) -> None:
     """Tokens come from the answers in the store, the price from the run's own settings."""
     project.write("benchmarks/bread/prompts.yaml", 'chat: "{question}"\npivot: en\n')
-    run = project.run("--model=scripted:", "--langs=en,hi", "--xling-price=2,8")
+    run = project.run("--model=scripted:", "--langs=en,hi", "--xling-price=scripted=2,8")
     assert 0 == run.code, run.out + run.err
     usages = [answer.response["usage"] for answer in project.answers()]
     done = project.xling(

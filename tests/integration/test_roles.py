@@ -191,8 +191,8 @@ def test_the_judge_spends_from_the_same_purse(judged: Project) -> None:
         )  # fmt: skip
         outcome = judged.run(*arguments)
         assert 4 == outcome.code
-        assert "--xling-judge-price=2.5,10" in outcome.err
-        outcome = judged.run(*arguments, "--xling-judge-price=1000,1000")
+        assert "--xling-price=openai:j=2.5,10" in outcome.err
+        outcome = judged.run(*arguments, "--xling-price=openai:j=1000,1000")
         assert 3 == outcome.code
         assert 1 == stats(url)["requests"]
     assert "the cost cap" in outcome.out

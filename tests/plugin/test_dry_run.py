@@ -22,7 +22,9 @@ def _project(root: Path) -> Project:
 def test_a_free_model_has_no_cost_even_with_a_price(tmp_path: Path) -> None:
     """Nothing is made, asked or reckoned in US dollars."""
     project = _project(tmp_path)
-    done = project.run("--model=scripted", "--langs=hi", "--xling-estimate", "--xling-price=1,2")
+    done = project.run(
+        "--model=scripted", "--langs=hi", "--xling-estimate", "--xling-price=scripted=1,2"
+    )
     assert 0 == done.code, done.err
     assert "Asking this model is free." in done.out
     assert "US$" not in done.out

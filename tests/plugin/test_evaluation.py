@@ -114,6 +114,9 @@ def test_a_provider_that_does_not_close_costs_nothing(project: Project, body: st
 def test_what_costs_nothing_is_not_billed(project: Project) -> None:
     """A price is the model's that is paid for, not that of a script or a transcript."""
     outcome = project.run(
-        "--model=scripted", "--langs=en,hi", "--xling-price=1000,1000", "--xling-max-cost=0.001"
+        "--model=scripted",
+        "--langs=en,hi",
+        "--xling-price=scripted=1000,1000",
+        "--xling-max-cost=0.001",
     )
     assert outcome.code == 0, outcome.out

@@ -46,7 +46,7 @@ def test_without_a_price() -> None:
     assert ["all", "2,400", "400", "60,000", "4,096,000", "unknown"] in [
         line.split() for line in text.splitlines()
     ]
-    assert text.endswith("as --xling-price=2.5,10.")
+    assert text.endswith("as --xling-price=MODEL=2.5,10.")
 
 
 def test_a_model_that_costs_nothing() -> None:

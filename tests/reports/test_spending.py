@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from pytest_xling.keys import JsonValue
 
-PRICE = [2.5, 10.0]
+PRICE: JsonValue = {"gpt-4o": [2.5, 10.0]}
 
 
 def _run(model: str, settings: Mapping[str, JsonValue]) -> RunRecord:
@@ -34,17 +34,17 @@ def _run(model: str, settings: Mapping[str, JsonValue]) -> RunRecord:
     ("model", "settings", "cost", "said"),
     [
         ("gpt-4o", {"price": PRICE}, 1.25, "$1.25 spent"),
-        ("gpt-4o", {"price": None}, 0.0, "cost unknown: no --xling-price"),
+        ("gpt-4o", {"price": {}}, 0.0, "cost unknown: no --xling-price of gpt-4o"),
         ("gpt-4o", {"price": PRICE}, 0.0, ""),
-        ("embedded", {"price": None}, 0.0, ""),
-        ("embedded", {"judge": "gpt-4o"}, 0.0, "cost unknown: no --xling-judge-price"),
+        ("embedded", {}, 0.0, ""),
+        ("embedded", {"judge": "gpt-5"}, 0.0, "cost unknown: no --xling-price of gpt-5"),
         (
             "gpt-4o",
-            {"price": PRICE, "translator": "gpt-4o", "translator_price": None},
+            {"price": PRICE, "translator": "gpt-5"},
             1.25,
-            "$1.25 spent; cost unknown: no --xling-translator-price",
+            "$1.25 spent; cost unknown: no --xling-price of gpt-5",
         ),
-        ("gone:m", {"price": None}, 0.0, "cost unknown: no --xling-price"),
+        ("gone:m", {"price": {}}, 0.0, "cost unknown: no --xling-price of gone:m"),
     ],
 )
 def test_cost(model: str, settings: Mapping[str, JsonValue], cost: float, said: str) -> None:
@@ -54,6 +54,5 @@ def test_cost(model: str, settings: Mapping[str, JsonValue], cost: float, said: 
 
 def test_every_price_that_lacks_is_named() -> None:
     """So that one more run tells."""
-    run = _run("gpt-4o", {"judge": "gpt-4o", "translator": "gpt-4o"})
-    expected = ["--xling-price", "--xling-judge-price", "--xling-translator-price"]
-    assert expected == unpriced(run)
+    run = _run("gpt-4o", {"judge": ["gpt-5", "gpt-4o"], "translator": "gpt-6"})
+    assert ["gpt-4o", "gpt-5", "gpt-6"] == unpriced(run)

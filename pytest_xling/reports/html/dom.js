@@ -71,7 +71,7 @@ function wordSeconds(seconds) {
 
 /* Of nothing spent by what has no price, nobody knows what it was. */
 function wordDollars(dollars, unpriced = []) {
-  if (!dollars) return unpriced.length ? `unknown: no ${unpriced.join(" and no ")}` : "$0";
+  if (!dollars) return unpriced.length ? `unknown: no --xling-price of ${unpriced.join(", ")}` : "$0";
   return `$${dollars.toFixed(dollars < 1 ? 4 : 2)}`;
 }
 

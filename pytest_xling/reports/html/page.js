@@ -2,7 +2,7 @@
 
 function costSection(report) {
   const { rows, spent_usd: spent, seconds, unpriced } = report.cost;
-  const mine = unpriced.filter((option) => option === "--xling-price");
+  const mine = unpriced.filter((model) => model === report.run.model);
   const sum = (key) => rows.reduce((total, row) => total + row[key], 0);
   const number = (value) => el("td", { class: "n" }, value);
   const cells = (row) => [number(row.answers.toLocaleString("en")), number(row.in.toLocaleString("en")),

@@ -92,7 +92,7 @@ def dry_run_text(
         lines.append(
             "For the cost, give the price in US dollars per million tokens, in and out, such"
         )
-        lines.append("as --xling-price=2.5,10.")
+        lines.append("as --xling-price=MODEL=2.5,10.")
     return "\n".join(lines)
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_xling import registry
+from pytest_xling.config.settings import price_of
 from pytest_xling.engine.models import provider_of
 from pytest_xling.errors import ConfigError
 from pytest_xling.store.answers import tokens_of
@@ -16,26 +17,15 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import RunRecord
 
-_PRICES = {
-    "model": "--xling-price",
-    "judge": "--xling-judge-price",
-    "translator": "--xling-translator-price",
-    "search": "--xling-search-price",
-}
+_ROLES = ("judge", "translator", "search")
 
 
 def unpriced(run: RunRecord) -> list[str]:
-    """Return the options that would have said what the run's models cost; none of free ones."""
-    settings = run.settings
-    asked = {
-        "model": run.model,
-        **{role: settings.get(role) for role in _PRICES if role != "model"},
-    }
+    """Return the models of a run whose price nobody said; none that are free."""
+    prices: Any = run.settings.get("price") or {}
+    asked = [run.model, *(name for role in _ROLES for name in _names(run.settings.get(role)))]
     return [
-        option
-        for role, option in _PRICES.items()
-        if settings.get("price" if role == "model" else f"{role}_price") is None
-        and any(map(_is_paid, _names(asked[role])))
+        name for name in dict.fromkeys(asked) if price_of(name, prices) is None and _is_paid(name)
     ]
 
 
@@ -56,10 +46,10 @@ def _is_paid(model: str) -> bool:
 
 
 def spent(run: RunRecord, cost_usd: float) -> str:
-    """Word what a run cost: ``$1.25``, ``cost unknown: no --xling-price``; empty where nothing."""
+    """Word what a run cost, ``$1.25 spent``, or whose price is not known; "" where nothing."""
     known = f"${cost_usd:,.2f} spent" if cost_usd else ""
     lacks = unpriced(run)
-    unknown = f"cost unknown: no {' and no '.join(lacks)}" if lacks else ""
+    unknown = f"cost unknown: no --xling-price of {', '.join(lacks)}" if lacks else ""
     return "; ".join(filter(None, (known, unknown)))
 
 
