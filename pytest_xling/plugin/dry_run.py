@@ -48,7 +48,7 @@ def _estimate(setup: Setup) -> str:
     }
     means = {place: lengths.expected(*place) for place in sorted(set(places.values()))}
     listed = setup.settings.price_of(setup.settings.model)
-    price = None if listed is None else price_paid(setup.provider, listed)
+    price = price_paid(setup.provider, listed) if isinstance(listed, tuple) else None
     rows = dry_run(
         {key: request for key, (_, request) in asked.items()},
         stored=stored,

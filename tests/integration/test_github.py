@@ -1,4 +1,4 @@
-"""``--xling-github`` in a step of GitHub Actions: summary, annotations, and a log that is safe."""
+"""In a step of GitHub Actions: summary, annotations, and a log that is safe."""
 
 from __future__ import annotations
 
