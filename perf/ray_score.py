@@ -3,7 +3,7 @@
     python perf/ray_score.py [--answers N] [--actors N] [--metric NAME]
 
 Answers of the scripted provider's kind are made up, cut into batches as the engine cuts them, and
-scored with one metric: on the local thread with one thread of its own, and on Ray Data. Ray's start
+scored with one metric: on the local thread with one thread of its own, and on Ray. Ray's start
 is not counted, that of the pool and of its models is. On two cores nothing else may run: the load
 before and after is printed beside the figures. Exit status 1: the ratio is below 1.6.
 """
@@ -19,7 +19,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from pytest_xling.engine.executor import LocalExecutor, in_batches
-from pytest_xling.engine.on_ray import DatasetExecutor, open_cluster
+from pytest_xling.engine.on_ray import RayExecutor, open_cluster
 from pytest_xling.records import Answer, AnswerSet, Reading, Response, Sample
 from pytest_xling.registry import load
 
@@ -64,8 +64,9 @@ async def timed(executor: Executor, metric: Any, sets: Sequence[AnswerSet]) -> t
 
 
 async def on_ray(cluster: Any, metric: Any, sets: Sequence[AnswerSet]) -> tuple[float, Any]:  # noqa: ANN401  Ray's
-    """Return the same of Ray Data."""
-    return await timed(DatasetExecutor(cluster), metric, sets)
+    """Return the same of actors on Ray."""
+    cluster.start_pool()
+    return await timed(RayExecutor(cluster), metric, sets)
 
 
 def main() -> int:

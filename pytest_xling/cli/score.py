@@ -174,7 +174,7 @@ def _executor(
         ConfigError: Ray is not installed or not there; or it is not asked for, and the device is
             not here.
     """
-    from pytest_xling.engine.on_ray import DatasetExecutor, abandon, chosen_cluster  # noqa: PLC0415  when a run is scored
+    from pytest_xling.engine.on_ray import RayExecutor, abandon, chosen_cluster  # noqa: PLC0415  when a run is scored
 
     try:
         cluster = chosen_cluster(settings, providers)
@@ -183,7 +183,8 @@ def _executor(
             return
         cluster.watch(partial(print, file=sys.stderr))
         try:
-            yield partial(DatasetExecutor, cluster)
+            cluster.start_pool()
+            yield partial(RayExecutor, cluster)
         except XlingError:
             cluster.close()
             raise

@@ -141,9 +141,9 @@ class Context:
             from pytest_xling.engine.executor import LocalExecutor  # noqa: PLC0415  when a run is made
 
             return LocalExecutor()
-        from pytest_xling.engine.on_ray import PoolExecutor  # noqa: PLC0415  where it is chosen
+        from pytest_xling.engine.on_ray import RayExecutor  # noqa: PLC0415  where it is chosen
 
-        return PoolExecutor(cluster)
+        return RayExecutor(cluster)
 
     def _join_cluster(self) -> Cluster | None:
         """Connect to the Ray that the controller has opened, if it has."""

@@ -14,12 +14,11 @@ from pytest_xling.engine.on_ray.cluster import (
     join_cluster,
     open_cluster,
 )
-from pytest_xling.engine.on_ray.executors import DatasetExecutor, PoolExecutor
+from pytest_xling.engine.on_ray.executor import RayExecutor
 
 __all__ = [
     "Cluster",
-    "DatasetExecutor",
-    "PoolExecutor",
+    "RayExecutor",
     "abandon",
     "chosen_cluster",
     "join_cluster",

@@ -19,7 +19,7 @@ from pytest_xling.interfaces.metric import Metric
 from pytest_xling.languages import declared
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from pytest_xling.engine.computing import Made
 
@@ -119,14 +119,6 @@ class BatchActor:
         self._digest = digest
         self._attempts = attempts
         self._made: dict[Task, Made] = {}
-
-    def __call__(self, rows: Mapping[str, Any]) -> dict[str, list[Any]]:
-        """Run the batches of some rows of a dataset: Ray Data's way to call an actor."""
-        given = zip(rows["batch"], rows["task"], rows["inputs"], strict=True)
-        return {
-            "index": list(rows["index"]),
-            "outcomes": [self.run(str(batch), task, inputs) for batch, task, inputs in given],
-        }
 
     def run(self, batch: str, task: bytes, inputs: bytes) -> bytes:
         """Return what a task gives on a batch, in the order of its inputs, for :func:`received`.

@@ -308,17 +308,13 @@ def _imported() -> Any:  # noqa: ANN401  a module
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # it meets its own deprecations
             import ray  # noqa: PLC0415  an extra
-            import ray.data  # noqa: PLC0415  likewise
-
-            ray.data.DataContext.get_current().enable_progress_bars = False
     except ImportError as error:
         msg = f"--xling-executor=ray needs Ray: pip install 'pytest-xling[ray]' ({error})"
         raise ConfigError(msg) from error
     # What Ray says of each process that dies goes to stdout, and no option of its keeps it from it.
     ray._private.worker.print_to_stdstream = _say_nothing  # noqa: SLF001
-    for name in ("ray", "ray.data"):
-        for handler in logging.getLogger(name).handlers:
-            handler.setLevel(logging.CRITICAL)
+    for handler in logging.getLogger("ray").handlers:
+        handler.setLevel(logging.CRITICAL)
     return ray
 
 

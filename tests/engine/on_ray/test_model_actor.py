@@ -61,9 +61,9 @@ def moved(beside: Cluster, model: Path) -> Iterator[HfProvider]:
 
 def place(cluster: Cluster, provider: Movable) -> None:
     """Have copies on Ray answer for *provider*, as a run does."""
-    from pytest_xling.engine.on_ray import DatasetExecutor  # noqa: PLC0415  imports Ray
+    from pytest_xling.engine.on_ray import RayExecutor  # noqa: PLC0415  imports Ray
 
-    executor = DatasetExecutor(cluster)
+    executor = RayExecutor(cluster)
     executor.place(provider)
     executor.close()
 

@@ -88,21 +88,12 @@ def outcomes_of(executor: Callable[[], Executor], made: Made, batches: Batches) 
 
 
 @pytest.fixture(scope="module")
-def on_dataset(cluster: Cluster) -> Callable[[], Executor]:
-    """Runs batches through Ray Data."""
-    from pytest_xling.engine.on_ray import DatasetExecutor  # noqa: PLC0415  imports Ray
+def on_ray(cluster: Cluster) -> Callable[[], Executor]:
+    """Runs batches on actors that stay."""
+    from pytest_xling.engine.on_ray import RayExecutor  # noqa: PLC0415  imports Ray
 
-    return partial(DatasetExecutor, cluster)
-
-
-@pytest.fixture(scope="module")
-def on_pool(cluster: Cluster, on_dataset: Callable[[], Executor]) -> Callable[[], Executor]:
-    """Runs batches on actors that stay; they take the cores, so datasets come before."""
-    from pytest_xling.engine.on_ray import PoolExecutor  # noqa: PLC0415  imports Ray
-
-    del on_dataset
     cluster.start_pool()
-    return partial(PoolExecutor, cluster)
+    return partial(RayExecutor, cluster)
 
 
 def probe_texts(*texts: str) -> list[list[tuple[str, str]]]:
@@ -130,25 +121,6 @@ def _numbers(outcome: object) -> object:
     return outcome
 
 
-def test_ray_data_gives_the_same_numbers(on_dataset: Callable[[], Executor]) -> None:
-    """Sentence embeddings by the encoder that comes along; the pool loads it in each actor."""
-    check_same(on_dataset, load("metric", "sim_sent")(), SETS)
-
-
-def test_ray_data_bears_the_death_of_a_process(
-    on_dataset: Callable[[], Executor], tmp_path: Path
-) -> None:
-    """One that is killed costs its batch's time; one that is killed each time, its batch."""
-    once = f"die {tmp_path / 'died'}"
-    batches = probe_texts("a", once, "b", "die", "c")
-    *done, fatal, last = outcomes_of(on_dataset, load("annotator", "probe")(), batches)
-    assert all(isinstance(pid, int) for (pid,) in [*done, last])
-    assert (tmp_path / "died").exists()
-    (error,) = fatal
-    assert isinstance(error, EvaluationError)
-    assert "died 3 times over the same batch of 1" in str(error)
-
-
 @pytest.mark.parametrize(
     ("kind", "name", "batches"),
     [
@@ -161,34 +133,35 @@ def test_ray_data_bears_the_death_of_a_process(
     ],
 )
 def test_actors_give_the_same_numbers(
-    on_pool: Callable[[], Executor],
+    on_ray: Callable[[], Executor],
     kind: Literal["metric", "annotator"],
     name: str,
     batches: Batches,
 ) -> None:
     """Surface, encoder, topics, language identification and the stance reader."""
-    check_same(on_pool, load(kind, name)(), batches)
+    check_same(on_ray, load(kind, name)(), batches)
 
 
-def test_actors_that_die_are_started_anew(on_pool: Callable[[], Executor], tmp_path: Path) -> None:
-    """All batches are done; the one that always kills its process is an error."""
+def test_actors_that_die_are_started_anew(on_ray: Callable[[], Executor], tmp_path: Path) -> None:
+    """One that is killed costs its batch's time; one that is killed each time, its batch."""
     once = f"die {tmp_path / 'died'}"
     batches = probe_texts("a", once, "die", *map(str, range(20)))
-    outcomes = outcomes_of(on_pool, load("annotator", "probe")(), batches)
-    errors = [index for index, (each,) in enumerate(outcomes) if isinstance(each, Exception)]
-    assert [2] == errors
+    outcomes = outcomes_of(on_ray, load("annotator", "probe")(), batches)
+    errors = {index: each for index, (each,) in enumerate(outcomes) if not isinstance(each, int)}
+    assert [2] == list(errors)
+    assert "died 3 times over the same batch of 1" in str(errors[2])
     assert (tmp_path / "died").exists()
 
 
 def test_the_process_that_counts_attempts_may_die(
-    on_pool: Callable[[], Executor], cluster: Cluster
+    on_ray: Callable[[], Executor], cluster: Cluster
 ) -> None:
     """It is started anew, and counts from the beginning: what always dies is still given up."""
     import ray  # noqa: PLC0415  an extra
 
     _, attempts = cluster.worker_arguments()
     os.kill(ray.get(attempts.__ray_call__.remote(lambda _: os.getpid())), signal.SIGKILL)
-    *done, (fatal,) = outcomes_of(on_pool, load("annotator", "probe")(), probe_texts(*"abc", "die"))
+    *done, (fatal,) = outcomes_of(on_ray, load("annotator", "probe")(), probe_texts(*"abc", "die"))
     assert all(isinstance(pid, int) for (pid,) in done)
     assert "died 3 times over the same batch of 1" in str(fatal)
 
@@ -216,14 +189,14 @@ def test_batches_that_nobody_counts_are_faults(cluster: Cluster) -> None:
     assert "the process on Ray that counts how often a batch is begun is gone" in str(faults[0])
 
 
-def test_what_is_raised_there_is_raised_here(on_pool: Callable[[], Executor]) -> None:
+def test_what_is_raised_there_is_raised_here(on_ray: Callable[[], Executor]) -> None:
     """As locally a bug costs its scores, and what a metric lacks is said; Ray meets neither."""
-    ((broken,),) = outcomes_of(on_pool, load("annotator", "probe")(), probe_texts("raise flour"))
+    ((broken,),) = outcomes_of(on_ray, load("annotator", "probe")(), probe_texts("raise flour"))
     assert isinstance(broken, EvaluationError)
     assert "'probe' broke: ZeroDivisionError: flour (" in str(broken)
     lacking = load("metric", "sim_sent")(encoder="/no/such/model")
     with pytest.raises(ConfigError, match="/no/such/model"):
-        outcomes_of(on_pool, lacking, SETS)
+        outcomes_of(on_ray, lacking, SETS)
 
 
 def test_another_version_is_refused(cluster: Cluster) -> None:
