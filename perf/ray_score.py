@@ -18,7 +18,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from pytest_xling.engine.executor import LocalExecutor, in_batches
+from pytest_xling.engine.executor import Executor, in_batches
 from pytest_xling.engine.on_ray import RayExecutor, open_cluster
 from pytest_xling.records import Answer, AnswerSet, Reading, Response, Sample
 from pytest_xling.registry import load
@@ -26,7 +26,6 @@ from pytest_xling.registry import load
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_xling.engine.executor import Executor
 
 WANTED = 1.6
 WORDS = ("bread", "water", "salt", "oven", "dough", "flour", "crust", "yeast", "bake", "slice")
@@ -79,7 +78,7 @@ def main() -> int:
     os.environ.update(dict.fromkeys(THREADS, "1"))  # one process is one core, as each actor is
     sets, metric = answers(given.answers), load("metric", given.metric)()
     print(f"{given.answers:,} answers, {given.metric}; load {os.getloadavg()[0]:.1f}")
-    alone, expected = asyncio.run(timed(LocalExecutor(), metric, sets))
+    alone, expected = asyncio.run(timed(Executor(), metric, sets))
     print(f"one process      {alone:7.1f} s; load {os.getloadavg()[0]:.1f}")
     cluster = open_cluster(None, actors=given.actors, device="cpu")
     together, values = asyncio.run(on_ray(cluster, metric, sets))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_xling.cli.opening import settled
 from pytest_xling.config.settings import Settings, option
-from pytest_xling.engine.executor import LocalExecutor
+from pytest_xling.engine.executor import Executor
 from pytest_xling.engine.models import make_models
 from pytest_xling.engine.run import Run
 from pytest_xling.store.database import Database
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
-    from pytest_xling.engine.executor import Executor
     from pytest_xling.engine.steps import StepFactory
     from pytest_xling.interfaces.annotator import Role
     from pytest_xling.interfaces.provider import Provider
@@ -49,7 +48,7 @@ async def measuring(
     roles: Mapping[Role, Sequence[Provider]],
     factory: StepFactory,
     *,
-    executor: Callable[[], Executor] = LocalExecutor,
+    executor: Callable[[], Executor] = Executor,
 ) -> AsyncIterator[tuple[Run, Database]]:
     """Give what annotates and scores, and the store where all of it is kept at once.
 

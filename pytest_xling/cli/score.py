@@ -20,7 +20,7 @@ from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.cli.progress import shown_progress
 from pytest_xling.config.options import add_cli_options
 from pytest_xling.config.settings import Settings, option
-from pytest_xling.engine.executor import LocalExecutor, WatchedExecutor
+from pytest_xling.engine.executor import Executor
 from pytest_xling.engine.leases import status_now
 from pytest_xling.engine.models import check_role, make_provider, make_roles
 from pytest_xling.engine.steps import make_step_factory
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from pytest_xling.engine.executor import Executor
     from pytest_xling.engine.job import Result
     from pytest_xling.engine.steps import StepFactory
     from pytest_xling.interfaces.annotator import Role
@@ -146,7 +145,7 @@ def run(args: argparse.Namespace) -> int:
         _stopped_with_a_word(record),
         shown_progress(logged=False) as progress,
     ):
-        faults = asyncio.run(scored(lambda: WatchedExecutor(executor(), progress)))
+        faults = asyncio.run(scored(partial(executor, progress=progress)))
     return _show(args, record, faults)
 
 
@@ -167,7 +166,7 @@ def _stopped_with_a_word(record: RunRecord) -> Iterator[None]:
 @contextmanager
 def _executor(
     settings: Settings, providers: Iterable[Provider]
-) -> Iterator[Callable[[], Executor]]:
+) -> Iterator[Callable[..., Executor]]:
     """Give what makes the executor, on Ray where the options say so; *providers* may run there.
 
     Raises:
@@ -179,7 +178,7 @@ def _executor(
     try:
         cluster = chosen_cluster(settings, providers)
         if cluster is None:
-            yield LocalExecutor
+            yield Executor
             return
         cluster.watch(partial(print, file=sys.stderr))
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_xling.engine.computing import outcomes
 
@@ -20,96 +20,57 @@ T = TypeVar("T")
 MAX_BATCH = 256
 
 
-class Executor(Protocol):
-    """Runs metrics and annotators over batches, and models that need no server."""
+class Executor:
+    """Runs metrics and annotators over batches, one after the other on a thread of this process.
+
+    Args:
+        progress: told of a name, how many of its inputs are done, and how many there are.
+    """
+
+    def __init__(self, *, progress: Callable[[str, int, int], None] | None = None) -> None:
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="xling-score")
+        self._progress = progress
+        self._done: Counter[str] = Counter()
+        self._whole: Counter[str] = Counter()
 
     def place(self, provider: Provider) -> None:
-        """Have a model run where batches do, where it can; before its first request."""
-        ...
+        """Have a model run where batches do, before its first request: here on its own thread."""
 
     async def call(self, function: Callable[..., T], *args: object) -> T:
         """Call *function* on the thread of this process that imports, loads and reads files."""
-        ...
+        return await asyncio.get_running_loop().run_in_executor(self._thread, function, *args)
 
     async def load(self, made: Any) -> None:  # noqa: ANN401  any metric or annotator
         """Load what *made* needs for its first batch, where it will run."""
-        ...
+        await self.call(made.load)
 
-    def outcomes(
+    async def outcomes(
         self, made: Made, batches: Sequence[Sequence[Any]]
     ) -> AsyncIterator[tuple[int, list[Any]]]:
         """Yield the index of each batch and what *made* gives on it, as they are ready.
 
         An :class:`~pytest_xling.errors.XlingError` stands in place of an output.
         """
-        ...
+        self._whole[made.name] += sum(map(len, batches))
+        self._tell(made.name)
+        async for index, outputs in self._run(made, batches):
+            yield index, outputs
+            self._done[made.name] += len(outputs)
+            self._tell(made.name)
 
-    def close(self) -> None:
-        """Take on nothing more."""
-        ...
+    def _tell(self, name: str) -> None:
+        if self._progress is not None and (whole := self._whole[name]):
+            self._progress(name, self._done[name], whole)
 
-
-class LocalExecutor:
-    """Runs batches one after the other on a thread of this process."""
-
-    def __init__(self) -> None:
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="xling-score")
-
-    def place(self, provider: Provider) -> None:
-        """Do nothing: a model runs on a thread of its own."""
-
-    async def call(self, function: Callable[..., T], *args: object) -> T:
-        """Call *function* on the thread."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, function, *args)
-
-    async def load(self, made: Any) -> None:  # noqa: ANN401  any metric or annotator
-        """Load what *made* needs for its first batch."""
-        await self.call(made.load)
-
-    async def outcomes(
+    async def _run(
         self, made: Made, batches: Sequence[Sequence[Any]]
     ) -> AsyncIterator[tuple[int, list[Any]]]:
-        """Yield what *made* gives on each batch, in order."""
         for index, batch in enumerate(batches):
             yield index, await self.call(outcomes, made, batch)
 
     def close(self) -> None:
         """Take on nothing more; what runs is not waited for."""
         self._thread.shutdown(wait=False, cancel_futures=True)
-
-
-class WatchedExecutor:
-    """Tells how far another executor is with each metric and annotator.
-
-    Args:
-        executor: what runs them.
-        progress: told of a name, how many of its inputs are done, and how many there are.
-    """
-
-    def __init__(self, executor: Executor, progress: Callable[[str, int, int], None]) -> None:
-        self._executor = executor
-        self._progress = progress
-        self._done: Counter[str] = Counter()
-        self._whole: Counter[str] = Counter()
-        self.place = executor.place
-        self.call = executor.call
-        self.load = executor.load
-        self.close = executor.close
-
-    async def outcomes(
-        self, made: Made, batches: Sequence[Sequence[Any]]
-    ) -> AsyncIterator[tuple[int, list[Any]]]:
-        """Yield what the other executor does, and tell of it."""
-        self._whole[made.name] += sum(map(len, batches))
-        self._tell(made)
-        async for index, made_of in self._executor.outcomes(made, batches):
-            yield index, made_of
-            self._done[made.name] += len(made_of)
-            self._tell(made)
-
-    def _tell(self, made: Made) -> None:
-        if whole := self._whole[made.name]:
-            self._progress(made.name, self._done[made.name], whole)
 
 
 async def in_batches(

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pytest_xling.engine.conversation import next_request, stored_ends
-from pytest_xling.engine.executor import LocalExecutor
+from pytest_xling.engine.executor import Executor
 from pytest_xling.engine.job import Job, Result, Scorable
 from pytest_xling.engine.leases import SILENT_S
 from pytest_xling.engine.models import Models
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from pytest_xling.engine.client import Client
-    from pytest_xling.engine.executor import Executor
     from pytest_xling.engine.memo import AnswerMemo
     from pytest_xling.engine.sets import ScorableSet
     from pytest_xling.engine.steps import Scorer
@@ -91,7 +90,7 @@ class Run:
         self._worker = worker
         # What cannot be kept must not be paid for.
         self._store = StoreWriter(database, on_error=self._stop_asking)
-        self._executor: Executor = executor or LocalExecutor()
+        self._executor: Executor = executor or Executor()
         edition = run_id if since else ""
         self._models = Models(tested, roles or {}, self._store, edition=edition, since=since)
         self._factory = factory or StepFactory()

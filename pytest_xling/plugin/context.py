@@ -138,9 +138,9 @@ class Context:
         """
         cluster = self._cluster or self._join_cluster()
         if cluster is None:
-            from pytest_xling.engine.executor import LocalExecutor  # noqa: PLC0415  when a run is made
+            from pytest_xling.engine import executor  # noqa: PLC0415  when a run is made
 
-            return LocalExecutor()
+            return executor.Executor()
         from pytest_xling.engine.on_ray import RayExecutor  # noqa: PLC0415  where it is chosen
 
         return RayExecutor(cluster)

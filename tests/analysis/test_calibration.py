@@ -12,7 +12,7 @@ import pytest
 from pytest_xling.analysis.calibration import calibrate
 from pytest_xling.analysis.labelled import Labelled, LabelledSet
 from pytest_xling.config.settings import Settings
-from pytest_xling.engine.executor import LocalExecutor
+from pytest_xling.engine.executor import Executor
 from pytest_xling.engine.models import make_models, make_provider, make_roles
 from pytest_xling.engine.run import Run
 from pytest_xling.engine.steps import StepFactory, make_step_factory
@@ -77,7 +77,7 @@ def measured(
         provider.check()
         roles = make_roles(settings, provider)
         tested, others = make_models(
-            settings, provider, roles, model=settings.model, executor=LocalExecutor()
+            settings, provider, roles, model=settings.model, executor=Executor()
         )
         made = Run(run_id="", database=database, tested=tested, roles=others, factory=StepFactory())
         try:
@@ -128,7 +128,7 @@ def test_a_judge_that_is_asked_anew_reads_the_same_translation(
         provider.check()
         roles = make_roles(settings, provider)
         tested, others = make_models(
-            settings, provider, roles, model=settings.model, executor=LocalExecutor()
+            settings, provider, roles, model=settings.model, executor=Executor()
         )
         made = Run(
             run_id="",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pytest_xling.engine.executor import LocalExecutor, in_batches
+from pytest_xling.engine.executor import Executor, in_batches
 from pytest_xling.errors import EvaluationError
 from pytest_xling.interfaces.annotator import TextAnnotator
 
@@ -44,7 +44,7 @@ class Lengths(TextAnnotator):
 def lengths_of(annotator: Lengths, texts: Sequence[str], *, max_batch: int) -> list[Any]:
     """Return what comes of *texts* in batches."""
 
-    async def computed(executor: LocalExecutor) -> dict[int, Any]:
+    async def computed(executor: Executor) -> dict[int, Any]:
         outcomes: dict[int, Any] = {}
         computing = in_batches(
             annotator,
@@ -56,7 +56,7 @@ def lengths_of(annotator: Lengths, texts: Sequence[str], *, max_batch: int) -> l
             outcomes |= batch
         return outcomes
 
-    with closing(LocalExecutor()) as executor:
+    with closing(Executor()) as executor:
         outcomes = asyncio.run(computed(executor))
     return [outcomes[index] for index in range(len(texts))]
 

@@ -1,16 +1,16 @@
-"""Executors beside Ray's: what is told of how far they are."""
+"""What is told of how far an executor is."""
 
 from __future__ import annotations
 
 import asyncio
 
-from pytest_xling.engine.executor import LocalExecutor, WatchedExecutor
+from pytest_xling.engine.executor import Executor
 from pytest_xling.records import Answer, Response, Sample
 from pytest_xling.registry import load
 
 
-def test_a_watched_executor_tells_of_each_batch() -> None:
-    """What it yields is the other's; a metric asked twice goes on where it was."""
+def test_each_batch_is_told_of() -> None:
+    """A metric asked twice goes on where it was."""
     metric = load("metric", "answer_length")()
     sample = Sample(id="q", benchmark="b", language="en", prompt={"question": "?"})
     answers = [
@@ -20,7 +20,7 @@ def test_a_watched_executor_tells_of_each_batch() -> None:
     told: list[tuple[str, int, int]] = []
 
     async def run() -> list[float | None]:
-        executor = WatchedExecutor(LocalExecutor(), lambda *state: told.append(state))
+        executor = Executor(progress=lambda *state: told.append(state))
         values: list[float | None] = []
         for batches in ([answers[:2], answers[2:]], [], [answers[:1]]):
             async for _, readings in executor.outcomes(metric, batches):

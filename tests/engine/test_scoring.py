@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_xling.engine import scoring
-from pytest_xling.engine.executor import LocalExecutor
+from pytest_xling.engine.executor import Executor
 from pytest_xling.engine.job import Scorable, missing_reason
 from pytest_xling.engine.sets import IN_PIVOT, Corpus, ScorableSet
 from pytest_xling.errors import BrokenStep, EvaluationError, TransientFault
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_xling.engine.annotating import Annotate
-    from pytest_xling.engine.executor import Executor
     from pytest_xling.errors import XlingError
     from pytest_xling.interfaces.metric import Metric, MetricKind
     from pytest_xling.records import StopReason
@@ -75,7 +74,7 @@ def score(
             outcomes |= ready
         return outcomes
 
-    with closing(LocalExecutor()) as executor:
+    with closing(Executor()) as executor:
         outcomes = asyncio.run(scored(executor))
     return [outcomes[index] for index in range(len(scorables))]
 

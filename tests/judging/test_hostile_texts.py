@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_xling.config.settings import Settings
-from pytest_xling.engine.executor import LocalExecutor
+from pytest_xling.engine.executor import Executor
 from pytest_xling.engine.models import make_models, make_provider, make_roles
 from pytest_xling.engine.run import Run
 from pytest_xling.engine.steps import StepFactory
@@ -144,7 +144,7 @@ def judged(
         provider = make_provider(settings)
         roles = make_roles(settings, provider)
         tested, others = make_models(
-            settings, provider, roles, model=settings.model, executor=LocalExecutor()
+            settings, provider, roles, model=settings.model, executor=Executor()
         )
         database = Database(folder / f"{template}.sqlite")
         run = Run(run_id="", database=database, tested=tested, roles=others, factory=factory)

@@ -6,9 +6,9 @@ import asyncio
 import pickle
 import uuid
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from pytest_xling.engine.executor import LocalExecutor
+from pytest_xling.engine.executor import Executor
 from pytest_xling.engine.on_ray.batch_actor import Task, received
 from pytest_xling.engine.on_ray.model_actor import Copies, can_move
 from pytest_xling.errors import EvaluationError
@@ -20,23 +20,24 @@ if TYPE_CHECKING:
     from pytest_xling.engine.on_ray.cluster import Cluster
     from pytest_xling.interfaces.provider import Provider
 
-T = TypeVar("T")
-
 WAITING = 2
 """Batches that a process gives an actor at once: the second waits beside the first."""
 
 
-class RayExecutor:
+class RayExecutor(Executor):
     """Runs on Ray what other processes can make, and the rest on the thread of this one.
 
     Each batch goes to the next actor that has room; several processes share the actors.
 
     Args:
         cluster: opened here or joined, with its pool started.
+        progress: as of any executor.
     """
 
-    def __init__(self, cluster: Cluster) -> None:
-        self._local = LocalExecutor()
+    def __init__(
+        self, cluster: Cluster, *, progress: Callable[[str, int, int], None] | None = None
+    ) -> None:
+        super().__init__(progress=progress)
         self._cluster = cluster
         self._name = uuid.uuid4().hex
         self._count = 0
@@ -58,29 +59,24 @@ class RayExecutor:
             copies = self._cluster.copies(provider)
             provider.move(Copies(copies).ask, copies=len(copies))
 
-    async def call(self, function: Callable[..., T], *args: object) -> T:
-        """Call *function* on the thread of this process."""
-        return await self._local.call(function, *args)
-
     async def load(self, made: Any) -> None:  # noqa: ANN401  any metric or annotator
         """Load what *made* needs, where it will run; actors are not waited for."""
         if not Task.is_portable(made):
-            await self._local.load(made)
+            await super().load(made)
             return
         for actor in self._actors:
             actor.load.remote(pickle.dumps(Task.of(made)))
 
-    async def outcomes(
+    async def _run(
         self, made: Made, batches: Sequence[Sequence[Any]]
     ) -> AsyncIterator[tuple[int, list[Any]]]:
-        """Yield what *made* gives on each batch, as they are ready."""
         if not Task.is_portable(made):
-            async for ready in self._local.outcomes(made, batches):
+            async for ready in super()._run(made, batches):
                 yield ready
             return
         task = pickle.dumps(Task.of(made))
         running = [
-            asyncio.create_task(self._run(made, task, index, batch))
+            asyncio.create_task(self._run_batch(made, task, index, batch))
             for index, batch in enumerate(batches)
         ]
         try:
@@ -90,7 +86,7 @@ class RayExecutor:
             for unfinished in running:
                 unfinished.cancel()
 
-    async def _run(
+    async def _run_batch(
         self, made: Made, task: bytes, index: int, batch: Sequence[Any]
     ) -> tuple[int, list[Any]]:
         import ray.exceptions  # noqa: PLC0415  an extra
@@ -106,7 +102,3 @@ class RayExecutor:
         finally:
             self._free.put_nowait(actor)
         return index, received(answered)
-
-    def close(self) -> None:
-        """Take on nothing more."""
-        self._local.close()

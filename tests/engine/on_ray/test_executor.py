@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import pytest
 
-from pytest_xling.engine.executor import LocalExecutor
+from pytest_xling.engine.executor import Executor
 from pytest_xling.errors import ConfigError, EvaluationError
 from pytest_xling.records import Answer, AnswerSet, Reading, Response, Sample
 from pytest_xling.registry import load
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_xling.engine.computing import Made
-    from pytest_xling.engine.executor import Executor
     from pytest_xling.engine.on_ray import Cluster
 
     Batches: TypeAlias = Sequence[Sequence[Any]]
@@ -104,7 +103,7 @@ def probe_texts(*texts: str) -> list[list[tuple[str, str]]]:
 def check_same(executor: Callable[[], Executor], made: Made, batches: Batches) -> None:
     """Check that all numbers are those of the local thread, to 1e-6."""
     for ours, theirs in zip(
-        outcomes_of(LocalExecutor, made, batches),
+        outcomes_of(Executor, made, batches),
         outcomes_of(executor, made, batches),
         strict=True,
     ):
