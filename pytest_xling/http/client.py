@@ -13,7 +13,7 @@ import httpx2
 from pytest_xling.errors import PermanentFault
 from pytest_xling.http.connection import Connection
 from pytest_xling.http.faults import passing, unusable
-from pytest_xling.http.reply import EVERY_REQUEST, excerpt, read_json
+from pytest_xling.http.reply import EVERY_REQUEST, excerpt, read_json, text_at
 from pytest_xling.http.transport import MOST_BYTES
 from pytest_xling.records import Response
 
@@ -45,6 +45,11 @@ class Refusal:
     def status(self) -> int:
         """The status of the reply."""
         return self.reply.status_code
+
+    @property
+    def code(self) -> str:
+        """What the service calls it, in a word; "" where it does not."""
+        return text_at(self.error, "code")
 
 
 class HostedClient(ABC):
@@ -129,7 +134,7 @@ class HostedClient(ABC):
         """
         if self.rewords(refusal, body):
             return left_out
-        if refusal.status not in _UNKNOWN_PARAM or refusal.error.get("code") in _OTHER:
+        if refusal.status not in _UNKNOWN_PARAM or refusal.code in _OTHER:
             return None
         params, text = _given(request, left_out), refusal.reply.text
         if "optional_logprobs" in params and "logprobs" in text.lower():
@@ -186,7 +191,7 @@ class HostedClient(ABC):
             RateLimited, TransientFault, PermanentFault: it is none.
         """
         reply = refusal.reply
-        if refusal.error.get("code") == "content_filter":
+        if refusal.code == "content_filter":
             return Response(text=None, stop_reason="content_filter", error=refusal.message)
         answered = f"{self.endpoint.url} answered {refusal.status}: {refusal.message!r}"
         fault = self.fault(refusal, answered) or passing(reply, answered)

@@ -187,6 +187,7 @@ _BROKEN = [
             ("no_object", TransientFault, "no chat completion", False),
             ("empty_choices", TransientFault, "without choices", False),
             ("401", PermanentFault, "OPENAI_API_KEY", True),
+            ("odd_code", PermanentFault, "does not take this request", False),
             ("context_length", PermanentFault, "too long for model 'm-1'", False),
         ],
     },

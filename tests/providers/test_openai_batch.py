@@ -166,9 +166,14 @@ def test_what_a_batch_says_of_itself() -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "kind"), [("token_limit_exceeded", RateLimited), ("invalid_model", PermanentFault)]
+    ("code", "kind"),
+    [
+        ("token_limit_exceeded", RateLimited),
+        ("invalid_model", PermanentFault),
+        ([], PermanentFault),
+    ],
 )
-def test_why_a_batch_was_turned_away(code: str, kind: type[ProviderFault]) -> None:
+def test_why_a_batch_was_turned_away(code: object, kind: type[ProviderFault]) -> None:
     """Too much now may be welcome later; what is wrong stays wrong."""
     errors = {"data": [{"code": code, "message": "No.", "line": 3}]}
     state = read_state({"id": "batch_1", "status": "failed", "errors": errors}, url=URL)

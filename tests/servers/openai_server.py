@@ -289,6 +289,7 @@ _SENDS: dict[str, tuple[int, bytes]] = {
         400,
         _error("This model's maximum context length is 8 tokens.", "context_length_exceeded"),
     ),
+    "odd_code": (400, b'{"error": {"message": "No.", "code": ["odd"], "param": {}}}'),
     "prompt_filter": (400, _error("The prompt was filtered.", "content_filter", "prompt")),
     "quota": (429, _error("You exceeded your current quota.", "insufficient_quota")),
     "429": (429, _error("Rate limit reached.", "rate_limit_exceeded")),

@@ -128,14 +128,14 @@ class OpenaiClient(HostedClient):
 
     def fault(self, refusal: Refusal, answered: str) -> ProviderFault | None:
         """Return the fault for money that is spent."""
-        if refusal.status == httpx2.codes.TOO_MANY_REQUESTS and refusal.error.get("code") in _SPENT:
+        if refusal.status == httpx2.codes.TOO_MANY_REQUESTS and refusal.code in _SPENT:
             return PermanentFault(f"{answered}. The account has no credit left", every_request=True)
         return None
 
     def advice(self, refusal: Refusal, body: Mapping[str, JsonValue]) -> tuple[str, bool]:
         """Say how to mend a refused request, and whether an option does, for all requests."""
         error, message = refusal.error, refusal.message
-        if error.get("code") == "context_length_exceeded" or "context length" in message:
+        if refusal.code == "context_length_exceeded" or "context length" in message:
             advice = "The question and the answer's max_tokens are too long for model"
             return f"{advice} {self.model!r}", False
         for name, option in _OPTIONS.items():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import httpx2
 
 from pytest_xling.errors import PermanentFault, ProviderFault, RateLimited, TransientFault
-from pytest_xling.http.reply import excerpt, value_at
+from pytest_xling.http.reply import excerpt, text_at, value_at
 from pytest_xling.http.transport import MOST_BYTES, too_long
 from pytest_xling.interfaces.batching import BatchState
 from pytest_xling.providers.openai.reply import read_completion
@@ -67,7 +67,7 @@ def _fault(batch: Mapping[str, Any], url: str) -> ProviderFault:
     place = f" (line {first['line']})" if isinstance(first.get("line"), int) else ""
     reason = excerpt(str(first.get("message") or "it does not say why"))
     msg = f"{url} took nothing of batch {batch['id']!r}: {reason!r}{place}"
-    if first.get("code") in _TOO_MUCH:
+    if text_at(first, "code") in _TOO_MUCH:
         return RateLimited(msg)
     return PermanentFault(msg, every_request=True)
 
