@@ -11,13 +11,13 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 # Fastest of 256 to 4096 on a CPU, where a few hundred rows keep a core busy; a GPU wants many.
-_BUDGET_CPU = 1024
+BUDGET_CPU = 1024
 _BUDGET_GPU = 1 << 15
 
 
 def budget_on(device: str) -> int:
     """Return how many tokens a batch may have on *device*, torch's name of it."""
-    return _BUDGET_CPU if device == "cpu" else _BUDGET_GPU
+    return BUDGET_CPU if device == "cpu" else _BUDGET_GPU
 
 
 def batches(lengths: Sequence[int], *, budget: int) -> Iterator[list[int]]:

@@ -15,7 +15,7 @@ from pytest_xling.annotators.stance.reader.weights import HEAD, load_weights
 from pytest_xling.encoders.source import EMBEDDED, Source
 from pytest_xling.encoders.tokens import Tokens
 from pytest_xling.errors import ConfigError, EvaluationError
-from pytest_xling.models.batches import batches
+from pytest_xling.models.batches import BUDGET_CPU, batches, budget_on
 from pytest_xling.models.devices import choose_device, share_cores
 from pytest_xling.models.loading import load_model, loading
 from pytest_xling.text.display import printable
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
 FROZEN: Final = 4
 """So many of the lowest layers stay as they are, as the embeddings do."""
-_BUDGET_CPU = 1024
-_BUDGET_GPU = 1 << 15
 _SHOWN = 60
 _opening = threading.Lock()
 
@@ -136,7 +134,7 @@ class StanceModel:
         self._network.add(weights.differences())
         self._network.to(device).eval()
         self._temperature = weights.temperature
-        self._budget = _BUDGET_CPU if device == "cpu" else _BUDGET_GPU
+        self._budget = budget_on(device)
         self._lock = threading.Lock()
 
     def probabilities(self, pairs: Sequence[Pair]) -> NDArray[np.float64]:
@@ -156,7 +154,7 @@ class StanceModel:
 
 
 def scored(
-    network: Network, pairs: Sequence[Pair], *, budget: int = _BUDGET_CPU
+    network: Network, pairs: Sequence[Pair], *, budget: int = BUDGET_CPU
 ) -> NDArray[np.float64]:
     """Return the scores of *pairs*, shape (pairs, stances); equal pairs are read once."""
     distinct = list(dict.fromkeys(pairs))
