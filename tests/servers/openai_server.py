@@ -16,7 +16,6 @@ import argparse
 import asyncio
 import base64
 import contextlib
-import email.utils
 import json
 import math
 import re
@@ -293,7 +292,6 @@ _SENDS: dict[str, tuple[int, bytes]] = {
     "prompt_filter": (400, _error("The prompt was filtered.", "content_filter", "prompt")),
     "quota": (429, _error("You exceeded your current quota.", "insufficient_quota")),
     "429": (429, _error("Rate limit reached.", "rate_limit_exceeded")),
-    "429_date": (429, _error("Rate limit reached.", "rate_limit_exceeded")),
     "500": (500, _error("The server had an error.")),
     "503": (503, _error("The engine is overloaded.")),
     "529": (529, _error("Overloaded.", "overloaded_error")),
@@ -625,7 +623,7 @@ class Connection(asyncio.Protocol):
             text = text.replace("KEYS", keys).replace("ENDS", ends)
             self._send(status, text.encode(), header=header)
         else:
-            self._send(*self._server.sent(mode), dated=mode == "429_date")
+            self._send(*self._server.sent(mode))
 
     def _complete(self, head: bytes, body: bytes) -> None:
         """Answer as the behaviour says."""
@@ -691,16 +689,14 @@ class Connection(asyncio.Protocol):
             self._write(b" ")
             self._loop.call_later(_DRIP_S, self._drip)
 
-    def _send(self, status: int, body: bytes, *, dated: bool = False, header: str = "") -> None:
+    def _send(self, status: int, body: bytes, *, header: str = "") -> None:
         self._server.statuses[str(status)] += 1
         kind = "text/html" if body.startswith(b"<") else "application/json"
         head = f"HTTP/1.1 {status} {_PHRASES.get(status, 'Error')}\r\nContent-Type: {kind}\r\n"
         head += f"{header}\r\n" if header else ""
         if status in {429, 503}:
             behaviour = self._server.behaviour
-            if dated:
-                head += f"Retry-After: {email.utils.formatdate(time.time() + 3, usegmt=True)}\r\n"
-            elif behaviour.retry_after:
+            if behaviour.retry_after:
                 head += f"Retry-After: {behaviour.retry_after}\r\n"
             if behaviour.retry_after_ms:
                 head += f"retry-after-ms: {behaviour.retry_after_ms}\r\n"
