@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_xling.keys import content_key
 from pytest_xling.languages import find
@@ -67,6 +67,17 @@ def _templates(file: YamlFile, at: Place) -> dict[str, tuple[str, ...]]:
     }
 
 
+def _variant(sample: Sample, name: str, metadata: Mapping[str, str], **changes: Any) -> Sample:
+    """Return a sample made of *sample*, called ``<id>-<name>`` and parallel to the others of it."""
+    return replace(
+        sample,
+        id=f"{sample.id}-{name}",
+        parallel_id=sample.parallel_id or sample.id,
+        metadata={**sample.metadata, **metadata},
+        **changes,
+    )
+
+
 def answered_in(sample: Sample, language: str) -> Sample:
     """Return *sample* to be answered in *language*, whichever language it is asked in.
 
@@ -80,13 +91,12 @@ def answered_in(sample: Sample, language: str) -> Sample:
     }
     if sample.language == _ENGLISH and "question" in prompt:
         prompt.setdefault("question_english", prompt["question"])
-    return replace(
+    return _variant(
         sample,
-        id=f"{sample.id}-{sample.language}",
+        sample.language,
+        {"asked_in": sample.language},
         language=language,
         prompt={**prompt, ANSWER_LANGUAGE: name},
-        parallel_id=sample.parallel_id or sample.id,
-        metadata={**sample.metadata, "asked_in": sample.language},
     )
 
 
@@ -106,15 +116,9 @@ def levels_of(sample: Sample, templates: Mapping[str, Sequence[str]], *, seed: i
     for level, name in enumerate(NAMES):
         number = template_number(sample.id, level, seed=seed, of=len(templates[name]))
         query = templates[name][number].format_map(sample.prompt)
-        samples.append(
-            replace(
-                sample,
-                id=f"{sample.id}-l{level}",
-                prompt={**sample.prompt, "question": query, "level": str(level)},
-                parallel_id=sample.parallel_id or sample.id,
-                metadata={**sample.metadata, "level": str(level), "template": str(number + 1)},
-            )
-        )
+        prompt = {**sample.prompt, "question": query, "level": str(level)}
+        metadata = {"level": str(level), "template": str(number + 1)}
+        samples.append(_variant(sample, f"l{level}", metadata, prompt=prompt))
     return samples
 
 
@@ -132,14 +136,8 @@ def turns_of(sample: Sample) -> list[Sample]:
     if not sample.turns:
         return [sample]
     return [
-        replace(
-            sample,
-            id=f"{sample.id}-u{number + 1}",
-            parallel_id=sample.parallel_id or sample.id,
-            turns=sample.turns[:number],
-            metadata={**sample.metadata, "turn": str(number + 1)},
-        )
-        for number in range(len(sample.turns) + 1)
+        _variant(sample, f"u{number}", {"turn": str(number)}, turns=sample.turns[: number - 1])
+        for number in range(1, len(sample.turns) + 2)
     ]
 
 
@@ -163,14 +161,13 @@ def candidates(sample: Sample, *, seed: int, wrong: int | None = None) -> list[S
     random.Random(content_key([seed, sample.id])).shuffle(order)  # noqa: S311
     place = {number: at for at, number in enumerate(order, start=1)}
     samples = [
-        replace(
+        _variant(
             sample,
-            id=f"{sample.id}-a{place[number]}",
+            f"a{place[number]}",
+            {"gold": gold},
             prompt={**sample.prompt, "answer": text},
             reference=gold,
             wrong=(),
-            parallel_id=sample.parallel_id or sample.id,
-            metadata={**sample.metadata, "gold": gold},
         )
         for number, gold, text in answers
         if text.strip()

@@ -106,36 +106,34 @@ def _counted(sample: Sample) -> Sample:
 
 def _check_prompt(sample: Sample, benchmark: Benchmark) -> None:
     """Check that *sample* has what templates and checks name, and says what to answer in."""
-    if missing := benchmark.prompts.missing_fields(sample):
+    prompts, where = benchmark.prompts, benchmark.folder / "prompts.yaml"
+    named = f"sample {sample.id!r} ({sample.language}) of {benchmark.data}"
+    if missing := prompts.missing_fields(sample):
         says = "; answer_in: says which languages to name there"
         msg = (
-            f"{benchmark.folder / 'prompts.yaml'}: chat: names the field {missing[0]!r}, which "
-            f"sample {sample.id!r} ({sample.language}) of {benchmark.data} lacks"
+            f"{where}: chat: names the field {missing[0]!r}, which {named} lacks"
             f"{says if missing[0] == ANSWER_LANGUAGE else ''}"
         )
         raise DataError(msg)
-    if (name := benchmark.prompts.unnamed_answer_language(sample)) is not None:
+    if (name := prompts.unnamed_answer_language(sample)) is not None:
         msg = (
-            f"{benchmark.folder / 'prompts.yaml'}: nothing says which language to name where "
-            f"sample {sample.id!r} ({sample.language}) of {benchmark.data} has "
+            f"{where}: nothing says which language to name where {named} has "
             f"{{{ANSWER_LANGUAGE}}} in its {name}; add such as `answer_in: "
             f"{{{sample.language}: [hi, tr]}}`, or take it out of the {name}"
         )
         raise DataError(msg)
-    if benchmark.prompts.design.answer_in and not benchmark.prompts.names_answer_language(sample):
+    if prompts.design.answer_in and not prompts.names_answer_language(sample):
         msg = (
-            f"{benchmark.folder / 'prompts.yaml'}: answer_in: nothing tells a model to answer "
-            f"sample {sample.id!r} of {benchmark.data} in "
-            f"{find(sample.language).english_name}; name {{answer_language}} in its question, "
-            "or in chat: and, where there is one, in completion's template:"
+            f"{where}: answer_in: nothing tells a model to answer sample {sample.id!r} of "
+            f"{benchmark.data} in {find(sample.language).english_name}; name {{answer_language}} "
+            "in its question, or in chat: and, where there is one, in completion's template:"
         )
         raise DataError(msg)
-    for check in benchmark.prompts.checks.values():
+    for check in prompts.checks.values():
         if (lacking := check.lacking(sample)) is not None:
             msg = (
-                f"{check.origin}: checks.{check.name}: names the field {lacking!r}, which "
-                f"sample {sample.id!r} ({sample.language}) of {benchmark.data} lacks; it has: "
-                f"{', '.join(sorted({*sample.prompt, 'reference'}))}"
+                f"{check.origin}: checks.{check.name}: names the field {lacking!r}, which {named} "
+                f"lacks; it has: {', '.join(sorted({*sample.prompt, 'reference'}))}"
             )
             raise DataError(msg)
 
