@@ -10,7 +10,7 @@ import httpx2
 from pytest_xling.errors import PermanentFault, ProviderFault
 from pytest_xling.http.faults import no_reply
 from pytest_xling.http.reply import excerpt
-from pytest_xling.http.transport import CONNECT_S, MOST_BYTES, Pools, RedactedLogs, Screened
+from pytest_xling.http.transport import CONNECT_S, MOST_BYTES, RedactedLogs, Screened
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Mapping
@@ -41,7 +41,7 @@ class Connection:
         self._connect_s = min(CONNECT_S, timeout_s)
         self._logs = RedactedLogs(endpoint.secrets)
         self.client = httpx2.AsyncClient(
-            transport=Screened(endpoint, Pools(), most_bytes=most_bytes),
+            transport=Screened(endpoint, most_bytes=most_bytes),
             timeout=httpx2.Timeout(timeout_s, connect=self._connect_s, pool=None),
             headers=headers,
             # Another address would get questions and key, and a GET is no question.

@@ -25,7 +25,7 @@ import httpx2
 from pytest_xling.errors import PermanentFault
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterable
+    from collections.abc import AsyncGenerator, Iterable, Iterator
 
     from pytest_xling.http.endpoint import Endpoint
     from pytest_xling.text.secrets import Secrets
@@ -41,7 +41,7 @@ _SEAM = 8 << 10
 _CUT = MOST_BYTES + 1 + _SEAM
 _PIECE = 1 << 20
 # What is written anew: the body is not packed any more.
-_OF_THE_BODY = frozenset({"content-encoding", "content-length", "transfer-encoding"})
+_OF_THE_BODY = frozenset({b"content-encoding", b"content-length", b"transfer-encoding"})
 _GZIP = 16 + zlib.MAX_WBITS
 _LOGGERS = ("anthropic", "google_genai", "httpcore2", "httpx2", "openai")
 
@@ -56,22 +56,18 @@ class Screened(httpx2.AsyncBaseTransport):
 
     Args:
         endpoint: where requests go.
-        inner: the transport that sends them.
         most_bytes: how long a reply may be, unpacked; none of its lines is longer than an answer.
     """
 
-    def __init__(
-        self,
-        endpoint: Endpoint,
-        inner: httpx2.AsyncBaseTransport,
-        *,
-        most_bytes: int = MOST_BYTES,
-    ) -> None:
+    def __init__(self, endpoint: Endpoint, *, most_bytes: int = MOST_BYTES) -> None:
         self._url = endpoint.url
         self._secrets = endpoint.secrets
         self._query = endpoint.query.encode()
-        self._authorization = endpoint.authorization
-        self._inner = inner
+        # An encoding whose unpacking can be bounded.
+        self._headers = {b"accept-encoding": b"gzip"}
+        if endpoint.authorization:
+            self._headers[b"authorization"] = endpoint.authorization.encode()
+        self._pools = _Pools()
         self._most_bytes = most_bytes
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -80,41 +76,38 @@ class Screened(httpx2.AsyncBaseTransport):
         Raises, where the body is read:
             PermanentFault: it is longer than any answer.
         """
-        response = await self._inner.handle_async_request(self._with_credentials(request))
+        with _httpx_errors():
+            response = await self._pools.handle_async_request(self._with_credentials(request))
+        headers = [(name, self._secrets.redact_bytes(value)) for name, value in response.headers]
         return httpx2.Response(
-            response.status_code,
-            headers=[
-                (name, self._secrets.redact_bytes(value))
-                for name, value in response.headers.raw
-                if name.lower().decode("latin-1") not in _OF_THE_BODY
-            ],
+            response.status,
+            headers=[pair for pair in headers if pair[0].lower() not in _OF_THE_BODY],
             stream=_Body(self._lines(response), response),
         )
 
-    def _with_credentials(self, request: httpx2.Request) -> httpx2.Request:
+    def _with_credentials(self, request: httpx2.Request) -> httpcore2.Request:
         """Return what is sent: *request* itself is logged by the client, and so has no secrets."""
-        url, headers = request.url, request.headers.copy()
+        url, ours = request.url, self._headers
+        target = url.raw_path
         if self._query:
-            query = b"&".join(filter(None, (self._query, url.query)))
-            url = url.copy_with(query=query)
-        if self._authorization:
-            headers["Authorization"] = self._authorization
-        headers["Accept-Encoding"] = "gzip"  # whose unpacking can be bounded
-        return httpx2.Request(
+            path, _, query = target.partition(b"?")
+            target = path + b"?" + b"&".join(filter(None, (self._query, query)))
+        headers = [pair for pair in request.headers.raw if pair[0].lower() not in ours]
+        return httpcore2.Request(
             request.method,
-            url,
-            headers=headers,
-            stream=request.stream,
+            httpcore2.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=target),
+            headers=[*headers, *ours.items()],
+            content=cast("httpx2.AsyncByteStream", request.stream),
             extensions=request.extensions,
         )
 
-    async def _lines(self, response: httpx2.Response) -> AsyncGenerator[bytes]:
+    async def _lines(self, response: httpcore2.Response) -> AsyncGenerator[bytes]:
         """Yield the body of *response*, unpacked, in pieces that end where a line does.
 
         No secret has a line's end in it. Of an error its beginning is enough, and of a line that is
         longer than any answer so much that this is seen.
         """
-        refused = response.status_code >= httpx2.codes.MULTIPLE_CHOICES
+        refused = response.status >= httpx2.codes.MULTIPLE_CHOICES
         most = _MOST_OF_AN_ERROR if refused else self._most_bytes
         redact = partial(self._secrets.redact_bytes, answer=not refused)
         line = bytearray()  # which has not ended yet
@@ -138,13 +131,13 @@ class Screened(httpx2.AsyncBaseTransport):
 
     async def aclose(self) -> None:
         """Close all connections."""
-        await self._inner.aclose()
+        await self._pools.aclose()
 
 
 class _Body(httpx2.AsyncByteStream):
     """The body of a reply, read as it comes."""
 
-    def __init__(self, pieces: AsyncGenerator[bytes], response: httpx2.Response) -> None:
+    def __init__(self, pieces: AsyncGenerator[bytes], response: httpcore2.Response) -> None:
         self._pieces = pieces
         self._response = response
 
@@ -157,16 +150,23 @@ class _Body(httpx2.AsyncByteStream):
         await self._response.aclose()
 
 
-async def _unpacked(response: httpx2.Response) -> AsyncGenerator[tuple[int, bytes]]:
+async def _chunks(response: httpcore2.Response) -> AsyncGenerator[bytes]:
+    """Yield the body of *response* as it comes."""
+    with _httpx_errors():
+        async for chunk in response.aiter_stream():
+            yield chunk
+
+
+async def _unpacked(response: httpcore2.Response) -> AsyncGenerator[tuple[int, bytes]]:
     """Yield the body of *response* in small pieces, each with the bytes that came for it."""
-    packing = response.headers.get("content-encoding", "identity").strip().lower()
+    named = (value for name, value in response.headers if name.lower() == b"content-encoding")
+    packing = b", ".join(named).decode("latin-1").strip().lower()
     if packing not in {"gzip", "identity", "x-gzip", ""}:
         msg = f"packed with {packing!r}, which was not asked for"
         raise httpx2.DecodingError(msg)
     unpacker = zlib.decompressobj(_GZIP) if packing.endswith("gzip") else None
-    stream = cast("AsyncGenerator[bytes]", aiter(cast("httpx2.AsyncByteStream", response.stream)))
-    async with contextlib.aclosing(stream):
-        async for chunk in stream:
+    async with contextlib.aclosing(_chunks(response)) as chunks:
+        async for chunk in chunks:
             if unpacker is None:
                 yield len(chunk), chunk
                 continue
@@ -223,15 +223,39 @@ class RedactedLogs(logging.Filter):
             logger.removeFilter(self)
 
 
-class Pools(httpx2.AsyncBaseTransport):
+@contextlib.contextmanager
+def _httpx_errors() -> Iterator[None]:
+    """Raise httpx2's errors in place of httpcore2's, which have the same names."""
+    try:
+        yield
+    except (
+        httpcore2.NetworkError,
+        httpcore2.ProtocolError,
+        httpcore2.TimeoutException,
+        httpcore2.UnsupportedProtocol,
+    ) as error:
+        kind: type[httpx2.TransportError] = getattr(httpx2, type(error).__name__)
+        raise kind(str(error)) from error
+
+
+class _Pools:
     """Spreads requests over several small connection pools."""
 
     def __init__(self) -> None:
         context = httpx2.create_ssl_context()
-        self._pools = [_Transport(context) for _ in range(_POOLS)]
+        self._pools = [
+            httpcore2.AsyncConnectionPool(
+                ssl_context=context,
+                max_connections=None,
+                max_keepalive_connections=None,
+                keepalive_expiry=_KEEPALIVE_S,
+                network_backend=_Backend(),
+            )
+            for _ in range(_POOLS)
+        ]
         self._busy = [0] * _POOLS
 
-    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+    async def handle_async_request(self, request: httpcore2.Request) -> httpcore2.Response:
         """Send *request* through the pool that has least to do."""
         index = self._busy.index(min(self._busy))
         self._busy[index] += 1
@@ -244,22 +268,6 @@ class Pools(httpx2.AsyncBaseTransport):
         """Close all pools."""
         for pool in self._pools:
             await pool.aclose()
-
-
-class _Transport(httpx2.AsyncHTTPTransport):
-    """One pool, over asyncio's own transports."""
-
-    def __init__(self, context: ssl.SSLContext) -> None:
-        limits = httpx2.Limits(max_connections=None, max_keepalive_connections=None)
-        super().__init__(verify=context, limits=limits)
-        # httpx2 has no argument for the backend. If it renames this, the stock one stays in use.
-        self._pool = httpcore2.AsyncConnectionPool(
-            ssl_context=context,
-            max_connections=None,
-            max_keepalive_connections=None,
-            keepalive_expiry=_KEEPALIVE_S,
-            network_backend=_Backend(),
-        )
 
 
 class _Backend(httpcore2.AsyncNetworkBackend):
