@@ -27,7 +27,8 @@ from pytest_xling.engine.models import (
     make_roles,
 )
 from pytest_xling.engine.steps import make_step_factory
-from pytest_xling.errors import ConfigError, did_you_mean
+from pytest_xling.errors import ConfigError
+from pytest_xling.planning.subset import benchmarks_meant
 from pytest_xling.reports.sheet import plain
 from pytest_xling.reports.terminal.noise_table import noise_rows, noise_sheets
 from pytest_xling.store.cases import case_counts
@@ -133,14 +134,9 @@ def _measured_on_run(args: argparse.Namespace) -> tuple[list[TranslationNoise], 
         then: Any = record.settings.get("parameters", {})
         settings = settings.replaced(**of_the_run, parameters={**then, **settings.parameters})
         scored = metric_signatures(connection, record.run_id)
-        if args.benchmark is not None and args.benchmark not in scored:
-            msg = (
-                f"run {record.run_id} has no benchmark {args.benchmark!r}."
-                f"{did_you_mean(args.benchmark, scored)} It has: {', '.join(scored) or 'none'}"
-            )
-            raise ConfigError(msg)
+        meant = benchmarks_meant(f"run {record.run_id}", scored, args.benchmark)
         factory = make_step_factory(settings)
-        for benchmark in [args.benchmark] if args.benchmark is not None else scored:
+        for benchmark in meant:
             known = [name for name in scored[benchmark] if name in registry.names("metric")]
             metrics = _metrics(factory, args.metrics) if args.metrics else _of_run(factory, known)
             if metrics:

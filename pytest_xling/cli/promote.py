@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from pytest_xling.cli.opening import reading, store_location
 from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.engine.leases import status_now
-from pytest_xling.errors import ConfigError, did_you_mean
-from pytest_xling.planning.subset import lacks_of_benchmarks, lacks_of_run
+from pytest_xling.errors import ConfigError
+from pytest_xling.planning.subset import benchmarks_meant, lacks_of_benchmarks, lacks_of_run
 from pytest_xling.reports.rendering import listing
 from pytest_xling.reports.terminal.closing import state_of
 from pytest_xling.reports.terminal.labelled import before_labels, before_labels_text
@@ -151,12 +152,9 @@ def _benchmarks(
     if not has:
         msg = f"run {record.run_id} has no scores to compare with"
         raise ConfigError(msg)
-    for name in named or ():
-        if name not in has:
-            hint = did_you_mean(name, has)
-            msg = f"run {record.run_id} has no benchmark {name!r}.{hint} It has: {', '.join(has)}"
-            raise ConfigError(msg)
-    return list(dict.fromkeys(named)) if named else has
+    run = f"run {record.run_id}"
+    meant = [benchmarks_meant(run, has, name) for name in named or [None]]
+    return list(dict.fromkeys(chain.from_iterable(meant)))
 
 
 def _list(args: argparse.Namespace) -> None:

@@ -5,14 +5,56 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.store.cases import by_case
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Container, Iterable, Mapping
 
     from sqlalchemy import Connection
 
     from pytest_xling.records import RunRecord
+
+
+def benchmarks_meant(whose: str, known: Iterable[str], named: str | None) -> list[str]:
+    """Return the benchmarks of a run that are meant: the named one, or all there are.
+
+    Args:
+        whose: what has them, as messages name it, such as ``run 'nightly'``.
+        known: those it has.
+        named: the one that the user names (``--benchmark``), if any.
+
+    Raises:
+        ConfigError: it has none of that name; says what is close.
+    """
+    there = list(dict.fromkeys(known))
+    if named is not None and named not in there:
+        hint, has = did_you_mean(named, there), ", ".join(there) or "none"
+        msg = f"{whose} has no benchmark {named!r}.{hint} It has: {has}"
+        raise ConfigError(msg)
+    return there if named is None else [named]
+
+
+def benchmark_meant(
+    whose: str, known: Iterable[str], named: str | None, *, having: Container[str] | None = None
+) -> str | None:
+    """Return the one benchmark that is meant, as :func:`benchmarks_meant`; None where none is.
+
+    Args:
+        whose: what has them.
+        known: those it has.
+        named: the one that the user names, if any.
+        having: those that have what is needed; all where None.
+
+    Raises:
+        ConfigError: none has that name, or several have what is needed.
+    """
+    every = benchmarks_meant(whose, known, named)
+    meant = [name for name in every if having is None or name in having]
+    if len(meant) > 1:
+        msg = f"{whose} has several benchmarks; name one with --benchmark: {', '.join(meant)}"
+        raise ConfigError(msg)
+    return meant[0] if meant else None
 
 
 def is_subset(run: RunRecord, counts: Mapping[tuple[str, str], int]) -> bool:

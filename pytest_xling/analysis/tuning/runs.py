@@ -12,7 +12,7 @@ from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.gates.pairing import cluster_of
 from pytest_xling.gates.spec import LIMITS, Compared, GateSpec, gates_of
 from pytest_xling.planning.shards import shard_of
-from pytest_xling.planning.subset import lacks_of_benchmarks
+from pytest_xling.planning.subset import benchmarks_meant, lacks_of_benchmarks
 from pytest_xling.records import Threshold
 from pytest_xling.registry import load
 from pytest_xling.store.cases import case_counts
@@ -146,7 +146,9 @@ def tuned(
         ConfigError: there is nothing to tune, or runs cannot be put together.
     """
     first, *others = good
-    benchmarks = _benchmarks(first, wanted.benchmark)
+    benchmarks = benchmarks_meant(
+        f"run {first.record.run_id!r}", first.benchmarks, wanted.benchmark
+    )
     _check_metrics(first, benchmarks, wanted.metrics)
     proposals = []
     for benchmark in benchmarks:
@@ -175,17 +177,6 @@ def tuned(
 
 def _scores(run: TuningRun, benchmark: str) -> Callable[[str, str], Sequence[Score]]:
     return lambda metric, language: run.scores.get((benchmark, metric, language), ())
-
-
-def _benchmarks(run: TuningRun, named: str | None) -> tuple[str, ...]:
-    if named is None:
-        return run.benchmarks
-    if named not in run.benchmarks:
-        hint = did_you_mean(named, run.benchmarks)
-        has = ", ".join(run.benchmarks) or "none"
-        msg = f"run {run.record.run_id!r} has no benchmark {named!r}.{hint} It has: {has}"
-        raise ConfigError(msg)
-    return (named,)
 
 
 def _check_metrics(run: TuningRun, benchmarks: Sequence[str], metrics: Sequence[str]) -> None:

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from pytest_xling.annotators.language_id import LanguageId
-from pytest_xling.errors import ConfigError, did_you_mean
+from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find
+from pytest_xling.planning.subset import benchmark_meant, benchmarks_meant
 from pytest_xling.stats.mean import describe
 from pytest_xling.store.cases import read_cases
 from pytest_xling.store.runs import get_run
@@ -355,18 +356,12 @@ def scored_with(
     by_benchmark: dict[str, dict[str, MetricStep]] = {}
     for step in metric_steps(connection, run_id):
         by_benchmark.setdefault(step.benchmark, {})[step.metric] = step
-    if benchmark is not None and benchmark not in by_benchmark:
-        msg = (
-            f"run {run_id!r} has no benchmark {benchmark!r}."
-            f"{did_you_mean(benchmark, by_benchmark)} It has: {', '.join(by_benchmark) or 'none'}"
-        )
-        raise ConfigError(msg)
-    chosen = [benchmark] if benchmark is not None else list(by_benchmark)
-    complete = [name for name in chosen if set(metrics) <= by_benchmark[name].keys()]
-    if not complete:
+    complete = {name for name, steps in by_benchmark.items() if set(metrics) <= steps.keys()}
+    chosen = benchmark_meant(f"run {run_id!r}", by_benchmark, benchmark, having=complete)
+    if chosen is None:
         missing = " and ".join(
             f"{name!r} lacks {', '.join(sorted(set(metrics) - by_benchmark[name].keys()))}"
-            for name in chosen
+            for name in benchmarks_meant(f"run {run_id!r}", by_benchmark, benchmark)
         )
         msg = (
             f"run {run_id!r} was not scored for this table, which needs {', '.join(metrics)}: "
@@ -374,10 +369,7 @@ def scored_with(
             "again: answers are kept, so nothing is asked twice"
         )
         raise ConfigError(msg)
-    if len(complete) > 1:
-        msg = f"run {run_id!r} has several benchmarks; name one with --benchmark: {complete}"
-        raise ConfigError(msg)
-    return by_benchmark[complete[0]]
+    return by_benchmark[chosen]
 
 
 def _sorted(items: Iterable[tuple[tuple[str, str], T]]) -> list[tuple[tuple[str, str], T]]:

@@ -7,8 +7,9 @@ from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
-from pytest_xling.errors import ConfigError, did_you_mean
+from pytest_xling.errors import ConfigError
 from pytest_xling.planning.benchmark import reader_of
+from pytest_xling.planning.subset import benchmark_meant, benchmarks_meant
 from pytest_xling.reports.papers.paper_table import PaperTable
 from pytest_xling.reports.sheet import Sheet
 from pytest_xling.stats.bhattacharyya import bhattacharyya
@@ -121,27 +122,18 @@ def samples_of_run(
     Raises:
         ConfigError: *benchmark* is needed or unknown.
     """
-    every = dict.fromkeys(name for name, _ in case_counts(connection, run))
-    if benchmark is not None and benchmark not in every:
-        msg = (
-            f"run {run!r} has no benchmark {benchmark!r}.{did_you_mean(benchmark, every)} It has: "
-            f"{', '.join(every) or 'none'}"
-        )
-        raise ConfigError(msg)
+    every = [name for name, _ in case_counts(connection, run)]
     asked = {
         name: samples_asked(connection, run, benchmark=name)
-        for name in every
-        if benchmark in {None, name}
+        for name in benchmarks_meant(f"run {run!r}", every, benchmark)
     }
     having = {
         name: samples
         for name, samples in asked.items()
         if any(s.prompt if field is None else field in s.metadata for s in samples)
     }
-    if len(having) > 1:
-        msg = f"run {run!r} has several benchmarks; name one with --benchmark: {[*having]}"
-        raise ConfigError(msg)
-    return next(iter(having.values()), [])
+    chosen = benchmark_meant(f"run {run!r}", every, benchmark, having=having)
+    return [] if chosen is None else having[chosen]
 
 
 def samples_of_data(place: Path) -> list[Sample]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from pytest_xling.errors import ConfigError, EvaluationError, did_you_mean
+from pytest_xling.errors import ConfigError, EvaluationError
 from pytest_xling.gates.estimate import check_scores, why_none
 from pytest_xling.gates.pairing import sample_means, temperature_of
+from pytest_xling.planning.subset import benchmark_meant
 from pytest_xling.reports.pivot import pivot_of
 from pytest_xling.stats.clusters import listwise
 from pytest_xling.store.runs import get_run
@@ -105,24 +106,15 @@ def choose_benchmark(
             )
             raise EvaluationError(msg)
         versions[step.metric] = step
-    if benchmark is not None and benchmark not in every:
-        msg = (
-            f"run {run_id!r} has no benchmark {benchmark!r}.{did_you_mean(benchmark, every)} "
-            f"It has: {', '.join(every) or 'none'}"
-        )
-        raise ConfigError(msg)
-    chosen = [name for name in by_benchmark if benchmark in {None, name}]
-    if not chosen:
+    chosen = benchmark_meant(f"run {run_id!r}", every, benchmark, having=by_benchmark)
+    if chosen is None:
         msg = (
             f"{f'benchmark {benchmark!r} of ' if benchmark else ''}run {run_id!r} was not scored "
             f"for this table, which needs some of {', '.join(metrics)}. Name them in the test "
             "file's xling marker and run again: answers are kept, so nothing is asked twice"
         )
         raise ConfigError(msg)
-    if len(chosen) > 1:
-        msg = f"run {run_id!r} has several benchmarks; name one with --benchmark: {chosen}"
-        raise ConfigError(msg)
-    versions = by_benchmark[chosen[0]]
+    versions = by_benchmark[chosen]
     return [versions[metric] for metric in metrics if metric in versions]
 
 

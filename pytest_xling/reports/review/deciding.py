@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.gates.corrected import LEAST_LABELS
+from pytest_xling.planning.subset import benchmark_meant
 from pytest_xling.reports.review.population import allocated, stratified
 from pytest_xling.stats.corrected import Judged, Labelled, corrected_rate
 from pytest_xling.stats.label_allocation import labels_to_decide
@@ -44,20 +45,20 @@ def decided_by(connection: Connection, run_id: str, gate: str, *, benchmark: str
             labels could settle: of a rate, with a budget, of enough answers.
     """
     every = read_verdicts(connection, run_id)
-    named = [verdict for verdict in every if verdict.case == gate]
-    found = [verdict for verdict in named if benchmark in {None, verdict.threshold.benchmark}]
-    if not found:
+    found = {
+        each.threshold.benchmark: each
+        for each in every
+        if each.case == gate and benchmark in {None, each.threshold.benchmark}
+    }
+    chosen = benchmark_meant(f"gate {gate!r} of run {run_id!r}", sorted(found), None)
+    if chosen is None:
         gates = sorted({verdict.case for verdict in every})
         msg = (
             f"run {run_id!r} has no gate {gate!r}.{did_you_mean(gate, gates)} "
             f"It has: {', '.join(gates) or 'none'}"
         )
         raise ConfigError(msg)
-    if len(found) > 1:
-        names = ", ".join(sorted(verdict.threshold.benchmark for verdict in found))
-        msg = f"gate {gate!r} is of several benchmarks; name one with --benchmark: {names}"
-        raise ConfigError(msg)
-    (verdict,) = found
+    verdict = found[chosen]
     made, limits = verdict.estimate, verdict.threshold
     if limits.weights or not made.share or made.pivot or made.baseline or made.trend:
         msg = f"gate {gate!r} is not of a rate in one language; label answers with --metric"

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from pytest_xling import registry
 from pytest_xling.errors import ConfigError, EvaluationError, did_you_mean
+from pytest_xling.planning.subset import benchmark_meant
 from pytest_xling.store.scores import metric_steps
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from sqlalchemy import Connection
 
@@ -142,20 +143,14 @@ def scheme_of(
     """
     kind, wanted = _kind(metric, run_id)
     every = metric_steps(connection, run_id)
-    if benchmark is not None:
-        check_benchmark(run_id, benchmark, {step.benchmark for step in every})
-    scored = [step for step in every if benchmark in {None, step.benchmark}]
     asked = CORRECTNESS_LABELS if metric == CORRECTNESS else (metric,)
-    having = sorted({step.benchmark for step in scored if step.metric in asked})
-    if not having:
+    known = sorted({step.benchmark for step in every})
+    having = {step.benchmark for step in every if step.metric in asked}
+    chosen = benchmark_meant(f"run {run_id!r}", known, benchmark, having=having)
+    scored = [step for step in every if benchmark in {None, step.benchmark}]
+    if chosen is None:
         raise _not_scored(run_id, metric, scored)
-    if len(having) > 1:
-        msg = (
-            f"run {run_id!r} has {metric!r} in several benchmarks; name one with --benchmark: "
-            f"{', '.join(having)}"
-        )
-        raise ConfigError(msg)
-    steps = [_step(scored, having[0], name, run_id=run_id, of=metric) for name in wanted]
+    steps = [_step(scored, chosen, name, run_id=run_id, of=metric) for name in wanted]
     question, meanings = SCHEMES[kind]
     if kind == "flag":
         flags = registry.load("metric", metric).kind == "flag"
@@ -164,27 +159,13 @@ def scheme_of(
     return Scheme(
         kind=kind,
         metric=metric,
-        benchmark=having[0],
+        benchmark=chosen,
         steps=tuple(steps),
         labels=tuple(meanings),
         question=question,
         meanings=meanings,
         labeller=_labeller(connection, run_id, steps[0]),
     )
-
-
-def check_benchmark(run_id: str, benchmark: str, known: Collection[str]) -> None:
-    """Check that a run has a benchmark.
-
-    Raises:
-        ConfigError: it has not.
-    """
-    if benchmark not in known:
-        msg = (
-            f"run {run_id!r} has no benchmark {benchmark!r}.{did_you_mean(benchmark, known)} "
-            f"It has: {', '.join(sorted(known)) or 'none'}"
-        )
-        raise ConfigError(msg)
 
 
 def _labeller(connection: Connection, run_id: str, step: MetricStep) -> str:

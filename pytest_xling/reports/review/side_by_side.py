@@ -10,6 +10,7 @@ from pytest_xling.analysis.rating_key import code_of
 from pytest_xling.analysis.rating_scheme import ASPECTS, RATING
 from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.keys import content_key
+from pytest_xling.planning.subset import benchmark_meant, benchmarks_meant
 from pytest_xling.reports.review.document import (
     FORMAT,
     VERSION,
@@ -18,7 +19,6 @@ from pytest_xling.reports.review.document import (
     review_id,
 )
 from pytest_xling.reports.review.population import stratified
-from pytest_xling.reports.review.scheme import check_benchmark
 from pytest_xling.store.cases import StoredCase, case_counts, read_cases, texts_of
 
 if TYPE_CHECKING:
@@ -196,19 +196,13 @@ def _stratum(case: StoredCase) -> Stratum:
 
 
 def _benchmark(connection: Connection, runs: Sequence[str], wanted: str | None) -> str:
-    of_run = {run: {name for name, _ in case_counts(connection, run)} for run in runs}
-    if wanted is not None:
-        for run, known in of_run.items():
-            check_benchmark(run, wanted, known)
-        return wanted
-    shared = sorted(set.intersection(*of_run.values()))
-    if not shared:
+    known = {run: sorted({name for name, _ in case_counts(connection, run)}) for run in runs}
+    meant = [set(benchmarks_meant(f"run {run!r}", has, wanted)) for run, has in known.items()]
+    chosen = benchmark_meant(_named(runs), sorted(set.intersection(*meant)), wanted)
+    if chosen is None:
         msg = f"{_named(runs)}: no benchmark in common; name runs of one benchmark"
         raise ConfigError(msg)
-    if len(shared) > 1:
-        msg = f"{_named(runs)}: several benchmarks; name one with --benchmark: {', '.join(shared)}"
-        raise ConfigError(msg)
-    return shared[0]
+    return chosen
 
 
 def _answered(
