@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_xling import registry
 from pytest_xling.config.settings import price_of
-from pytest_xling.engine.models import provider_of
 from pytest_xling.errors import ConfigError
 from pytest_xling.store.answers import tokens_of
 from pytest_xling.store.runs import total_progress
@@ -38,6 +37,8 @@ def _names(asked: JsonValue) -> list[str]:
 
 def _is_paid(model: str) -> bool:
     """Tell whether asking a model costs money; of one whose provider is gone, that it may."""
+    from pytest_xling.engine.models import provider_of  # noqa: PLC0415  imports all that asks
+
     try:
         paid: bool = registry.load("provider", provider_of(model)[0]).paid
     except ConfigError:
