@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias
@@ -108,6 +108,8 @@ class StoredScores:
     store: StoreLocation
     runs: Mapping[str, str]
     """By benchmark."""
+    _asked: dict[str, Questions] = field(default_factory=dict, init=False, compare=False)
+    """What has been read of them: each metric is about the same questions."""
 
     def metrics(self, benchmark: str) -> tuple[str, ...]:
         """Return what *benchmark* was scored with."""
@@ -142,8 +144,11 @@ class StoredScores:
         """Return what was asked in a benchmark."""
         if benchmark not in self.runs:
             return {}
-        with _reading(self.store) as connection:
-            return question_digests(connection, self.runs[benchmark], benchmark=benchmark)
+        if benchmark not in self._asked:
+            run_id = self.runs[benchmark]
+            with _reading(self.store) as connection:
+                self._asked[benchmark] = question_digests(connection, run_id, benchmark=benchmark)
+        return self._asked[benchmark]
 
     def labels(self, benchmark: str, metric: str, language: str) -> Labels:
         """Return people's labels of the answers in a language, by sample and condition."""

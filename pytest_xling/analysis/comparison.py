@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from pytest_xling.errors import ConfigError, EvaluationError
 from pytest_xling.gates.differences import gap_estimate
 from pytest_xling.gates.estimate import Measure
-from pytest_xling.gates.pairing import paired_means
+from pytest_xling.gates.pairing import paired_questions
 from pytest_xling.registry import load
 from pytest_xling.stats.effect_size import cohen_dz
 from pytest_xling.stats.p_values import benjamini_hochberg, holm
@@ -156,19 +156,21 @@ def _change(scores: Sequence[Score], side: BaselineSide) -> Change:
     if paired.refused:
         return replace(row, reason=paired.refused)
     try:
+        sides = paired_questions(paired.scores, paired.others)
         made = gap_estimate(
             paired.scores,
             paired.others,
             replace(measure, better="lower"),  # so that what is above 0 has grown
             baseline=side.name,
+            sides=sides,
         )
     except EvaluationError as error:
         return replace(row, reason=str(error))
     if made.value is None:
         return replace(row, reason=made.reason)
-    pairs = paired_means(paired.scores, paired.others)
+    pairs = list(sides.values())
     differences = tuple(now - then for now, then in pairs)
-    size = made.value if share else cohen_dz(differences).value
+    size = made.value if share else cohen_dz(differences, interval=False).value
     return replace(
         row,
         now=_mean([now for now, _ in pairs]),

@@ -57,6 +57,7 @@ def gap_estimate(
     *,
     pivot: str = "",
     baseline: str = "",
+    sides: Mapping[Cluster, tuple[float, float]] | None = None,
 ) -> Estimate:
     """Estimate by how much *scores* are worse than *others*: the mean over paired questions.
 
@@ -69,6 +70,7 @@ def gap_estimate(
         measure: of the metric; its limit is the gap that is allowed.
         pivot: the language this one is compared with, of a gap.
         baseline: what to call it, of a drop.
+        sides: both, paired by question, where the caller has them.
 
     Returns:
         The gap is above 0 where *scores* are worse. ``n`` are the paired questions, and
@@ -83,7 +85,7 @@ def gap_estimate(
     """
     check_scores(scores, metric=measure.metric, language=measure.language)
     check_scores(others, metric=measure.metric, language=pivot or measure.language)
-    sides = paired_questions(scores, others)
+    sides = paired_questions(scores, others) if sides is None else sides
     sign, values = measure.sign, list(sides.values())
     means = {question: sign * (there - here) for question, (here, there) in sides.items()}
     gaps = list(means.values())

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pytest_xling.gates.pairing import BaselineSide
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Score, Threshold, Verdict
-    from pytest_xling.stats.labelling import Labelling
+    from pytest_xling.stats.label_quality import Labelling
     from pytest_xling.store.human_labels import HumanLabel
     from pytest_xling.store.measurements import AnchorCheck, Calibration, TranslationNoise
     from pytest_xling.store.questions import Questions

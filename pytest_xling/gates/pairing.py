@@ -6,7 +6,8 @@ import math
 import re
 from collections import defaultdict
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from operator import attrgetter
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_xling.errors import ConfigError, EvaluationError
@@ -38,6 +39,7 @@ LEAST_SHARED = 0.5
 has a value of, those that the run must have one of, too, for a gate to pass."""
 
 
+@cache
 def temperature_of(condition: str) -> float:
     """Return the temperature in an id such as ``t0.7-r2``; 0.0 where it names none.
 
@@ -90,7 +92,7 @@ def sample_means(scores: Sequence[Score]) -> dict[tuple[str, str], dict[float, f
     """
     values: defaultdict[tuple[str, str], defaultdict[float, list[float]]]
     values = defaultdict(lambda: defaultdict(list))
-    for score in sorted(scores, key=lambda s: (s.benchmark, s.sample_id, s.condition)):
+    for score in sorted(scores, key=attrgetter("benchmark", "sample_id", "condition")):
         if score.value is not None:
             at = values[score.benchmark, score.sample_id]
             value = finite(score)
@@ -149,7 +151,7 @@ def answer_pairs(
 
 def mean_of(values: Sequence[float]) -> float:
     """Return the mean, which does not depend on their order."""
-    return math.fsum(values) / len(values)
+    return values[0] + 0.0 if len(values) == 1 else math.fsum(values) / len(values)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,7 +239,9 @@ class BaselineSide:
         now, then = self.asked_now.get((sample, language)), self.asked_then.get((sample, language))
         if now is None or then is None:
             return False
-        keys = [(sample, language)]
+        if not now.is_same(then) or self.unit == "answer":
+            return now.is_same(then)
+        keys: list[tuple[str, str]] = []
         if self.unit == "pivot" and self.pivot is not None:
             keys.append((sample, self.pivot))
         if self.unit in {"levels", "neutral"}:

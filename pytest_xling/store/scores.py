@@ -246,7 +246,7 @@ def _read_scores(
     )
     made = {step.step: (step.metric, step.signature) for step in scored}
     read = lru_cache(maxsize=10_000)(json.loads)  # most scores are [0.0, ""]
-    for row in connection.execute(query):
+    for row in connection.execute(query, execution_options={"yield_per": 1000}):
         step, output, bench, code, sample_id, condition, cluster, position, level = row
         metric, signature = made[step]
         value, reason = read(output)
