@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.integration.project import Project, write_questions
 
 if TYPE_CHECKING:
@@ -33,17 +35,30 @@ THRESHOLDS = "benchmarks: {bread: {language_consistency: {floor: 0.5}}}"
 
 ANSWERS = "rules: [{text: Bread rises because the yeast in it makes gas while it is warm.}]"
 
-# Loaded before the plugin starts: notes each function of the package when it is first called.
-RECORDER = """
-import json, sys, threading
+MOST_FILES = 56
+"""Of the package that one answer passes; two of them only on a slow machine, which shows progress.
 
-calls = {}
+62 before the smaller house, whose aim is 30. Lower it with every file that goes."""
+
+# Loaded before the plugin starts: notes each function of the package when it is first called, and
+# the files that are passed from the setting up of a case to its check.
+RECORDER = """
+import inspect, json, sys, threading
+
+calls, files = {}, set()
+answering = False
 
 
 def note(frame, event, _):
     path, package, file = frame.f_code.co_filename.rpartition("/pytest_xling/")
+    global answering
     if event == "call" and package:
-        calls.setdefault(f"{file}::{frame.f_code.co_qualname}")
+        name = frame.f_code.co_qualname
+        calls.setdefault(f"{file}::{name}")
+        if name in ("CaseCheck.set_up", "CaseCheck.check"):
+            answering = name == "CaseCheck.set_up"
+        if answering and frame.f_code.co_flags & inspect.CO_NEWLOCALS:  # no body of a class
+            files.add(file)
 
 
 threading.setprofile(note)
@@ -53,7 +68,7 @@ sys.setprofile(note)
 def pytest_unconfigure():
     sys.setprofile(None)
     with open("calls.json", "w") as file:
-        json.dump(list(calls), file)
+        json.dump({"calls": list(calls), "files": sorted(files)}, file)
 """
 
 
@@ -75,9 +90,11 @@ def out_of_order(named: Sequence[str], calls: Sequence[str]) -> list[str]:
     return wrong
 
 
-def test_the_walk_is_that_of_a_run(tmp_path: Path) -> None:
-    """Every function the page names is called, and in the page's order."""
-    project = Project(tmp_path)
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+    """What one question asked of one model in one process calls, and the files it passes."""
+    folder = tmp_path_factory.mktemp("walk")
+    project = Project(folder)
     project.write("pytest.ini", "[pytest]\n")
     project.write("conftest.py", RECORDER)
     project.write("benchmarks/bread/prompts.yaml", 'chat: "{question}"\n')
@@ -86,10 +103,22 @@ def test_the_walk_is_that_of_a_run(tmp_path: Path) -> None:
     project.write("thresholds.yaml", THRESHOLDS)
     done = project.run("benchmarks", project.script(ANSWERS), "--langs=en")
     assert done.code == 1, done.out + done.err  # one answer decides nothing
-    calls = json.loads((tmp_path / "calls.json").read_text(encoding="utf-8"))
+    read: dict[str, list[str]] = json.loads((folder / "calls.json").read_text(encoding="utf-8"))
+    return read
+
+
+def test_the_walk_is_that_of_a_run(recorded: dict[str, list[str]]) -> None:
+    """Every function the page names is called, and in the page's order."""
     named = walk()
     assert len(named) > 30, "the page names the functions of the walk"
-    assert out_of_order(named, calls) == []
+    assert out_of_order(named, recorded["calls"]) == []
+
+
+def test_one_answer_passes_few_files(recorded: dict[str, list[str]]) -> None:
+    """From the setting up of its case to its check; all that is opened for the first is in it."""
+    files = recorded["files"]
+    assert "engine/client.py" in files
+    assert len(files) <= MOST_FILES, files
 
 
 def test_what_is_out_of_order_is_found() -> None:
