@@ -64,7 +64,8 @@ def read_languages(file: YamlFile) -> None:
 def _language(file: YamlFile, key: str) -> Language:
     at = (LANGUAGES, key)
     what = f"needs some of {', '.join(_KEYS)}, such as {{script: Latn}}"
-    file.entries(*at, what=what, known=_KEYS)
+    if file.get(*at) != {}:  # one with a tag has a name and a script
+        file.entries(*at, what=what, known=_KEYS)
     known = _known(file, key)
     name = _text(file, key, "name", known.english_name if known else None)
     spelled = _text(file, key, "script", known.script if known else None)

@@ -61,6 +61,16 @@ def test_a_language_with_a_tag_keeps_what_is_not_said(tmp_path: Path) -> None:
     )
 
 
+def test_of_a_language_with_a_tag_nothing_need_be_said(tmp_path: Path) -> None:
+    """It is declared, with nobody who identifies it."""
+    declare_languages([write(tmp_path, "yo: {}")])
+    assert ("Yoruba", "Latn", False) == (
+        find("yo").english_name,
+        find("yo").script,
+        find("yo").identifiable,
+    )
+
+
 @pytest.mark.parametrize(
     "step", [LanguageEvidence, LanguageId, LineLanguages, SentenceLanguages], ids=lambda s: s.name
 )
