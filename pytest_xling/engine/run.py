@@ -8,6 +8,7 @@ import gc
 import json
 import logging
 import os
+import time
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -86,7 +87,6 @@ class Run:
         self.run_id = run_id
         self._counts = Progress()
         self._reported = Progress()
-        self._reporting: asyncio.Task[None] | None = None
         self._worker = worker
         # What cannot be kept must not be paid for.
         self._store = StoreWriter(database, on_error=self._stop_asking)
@@ -97,7 +97,7 @@ class Run:
         self._steps = self._steps_of(self._factory)
         self._preparing: asyncio.Task[None] | None = None
         self._known_steps: set[tuple[str, int]] = set()
-        self._alive = asyncio.create_task(self._say_alive())
+        self._reporting = asyncio.create_task(self._report_now_and_then())
 
     def _steps_of(self, factory: StepFactory, *, edition: int = 0) -> Steps:
         return Steps(
@@ -440,24 +440,16 @@ class Run:
         self._counts = Progress(
             total=counts.total + total, done=counts.done + done, errors=counts.errors + errors
         )
-        if self._reporting is None:
-            self._reporting = asyncio.create_task(self._report_now_and_then())
-            self._reporting.add_done_callback(_ignore)
 
     async def _report_now_and_then(self) -> None:
-        """Tell the store how far we are, for whoever shows the progress."""
+        """Tell the store how far we are, and so, however slow it is, that the run is being made."""
+        reported_at = time.monotonic()
         while True:
             await asyncio.sleep(PROGRESS_EVERY_S)
-            if self.progress != self._reported:
+            if self.progress != self._reported or time.monotonic() - reported_at >= SILENT_S / 4:
+                reported_at = time.monotonic()
                 with contextlib.suppress(StoreError):  # whoever lost something by it is told
                     await self._report()
-
-    async def _say_alive(self) -> None:
-        """Tell the store now and then that the run is still being made, however slow it is."""
-        while True:
-            await asyncio.sleep(SILENT_S / 4)
-            with contextlib.suppress(StoreError):  # whoever lost something by it is told
-                await self._report()
 
     async def _report(self) -> None:
         if not self.run_id:
@@ -470,7 +462,7 @@ class Run:
     async def aclose(self) -> None:
         """Wait a little for answers paid for already, keep them, and give everything back."""
         await self._models.close(grace_s=GRACE_S)
-        for task in filter(None, (self._alive, self._preparing, self._reporting)):
+        for task in filter(None, (self._preparing, self._reporting)):
             task.cancel()
         try:
             # A store that another process holds must not keep us from ending.
