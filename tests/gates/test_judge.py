@@ -1,13 +1,14 @@
-"""The threshold's kind picks the judge, and the outcome closes or opens the gate."""
+"""One rule decides on all kinds of estimates, and the outcome closes or opens the gate."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_xling.gates.judge import blocks, is_decided, judge, reason_of
+from pytest_xling.gates.judge import blocks, decide, is_decided, judge, reason_of
 from pytest_xling.records import Estimate, Threshold, Verdict
 
 if TYPE_CHECKING:
@@ -56,10 +57,71 @@ def test_no_gate_passes_by_a_minority(kind: GateKind, limits: dict[str, Any]) ->
     assert fewer.reason.endswith("it has a value for 50 of 101, fewer than half")
 
 
-def test_threshold_without_any_limit() -> None:
-    """What limits nothing judges nothing."""
-    with pytest.raises(ValueError, match="no floor or ceiling"):
-        judge(ESTIMATE, THRESHOLD, case="gate")
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("limit", r"thresholds.yaml:3: .* no max_rate and no floor or ceiling"),
+        ("cases", "no max_cases"),
+        ("gap", "no max_gap"),
+        ("drop", "no max_drop"),
+        ("trend", "no max_trend"),
+    ],
+)
+def test_threshold_without_its_limit(kind: GateKind, said: str) -> None:
+    """What limits nothing judges nothing: a mistake of the caller's, named by its origin."""
+    with pytest.raises(ValueError, match=said):
+        judge(ESTIMATE, replace(THRESHOLD, origin="thresholds.yaml:3"), case="gate", kind=kind)
+
+
+@pytest.mark.parametrize("kind", ["limit", "gap", "drop", "trend"])
+@pytest.mark.parametrize(
+    ("value", "low", "high", "outcome"),
+    [
+        (0.05, 0.02, 0.08, "pass"),
+        (0.05, 0.0, 0.1, "pass"),
+        (-0.3, -0.4, -0.2, "pass"),
+        (0.15, 0.11, 0.19, "fail"),
+        (0.15, 0.05, 0.25, "inconclusive"),
+        (0.05, -0.1, 0.2, "inconclusive"),
+        (0.1, 0.0, 0.2, "inconclusive"),
+        (0.1, None, None, "inconclusive"),
+        (None, None, None, "inconclusive"),
+    ],
+)
+def test_all_kinds_are_decided_alike(
+    kind: GateKind, value: float | None, low: float | None, high: float | None, outcome: Outcome
+) -> None:
+    """Fails where it is surely beyond the limit, passes where it is surely within."""
+    estimate = replace(
+        ESTIMATE, value=value, low=low, high=high, pivot="en" if kind == "gap" else ""
+    )
+    limit = {"ceiling" if kind == "limit" else f"max_{kind}": 0.1}
+    threshold = replace(THRESHOLD, **limit)  # type: ignore[arg-type]  # a number
+    verdict = judge(estimate, threshold, case="gate", kind=kind)
+    assert outcome == verdict.outcome == decide(estimate, -math.inf, 0.1, min_n=20)
+    if value == 0.1 and low is not None:
+        assert "cannot be decided so near the limit" in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("limits", "n", "outcome"),
+    [
+        ({"floor": 0.7}, 3, "inconclusive"),
+        ({"floor": 0.7}, 4, "fail"),
+        ({"ceiling": 0.3}, 3, "inconclusive"),
+        ({"ceiling": 0.3}, 12, "fail"),
+        ({"max_rate": 0.3}, 1, "fail"),
+        ({"max_rate": 0.7}, 19, "inconclusive"),
+        ({"floor": 0.3}, 19, "inconclusive"),
+        ({"floor": 0.3}, 20, "pass"),
+    ],
+)
+def test_few_answers_fail_and_do_not_pass(
+    limits: dict[str, float], n: int, outcome: Outcome
+) -> None:
+    """Of numbers from 4 on: the intervals of fewer are too narrow."""
+    threshold = replace(THRESHOLD, **limits)  # type: ignore[arg-type]  # numbers
+    assert outcome == judge(replace(ESTIMATE, n=n), threshold, case="gate").outcome
 
 
 @pytest.mark.parametrize(
