@@ -153,8 +153,8 @@ def _benchmarks(
         msg = f"run {record.run_id} has no scores to compare with"
         raise ConfigError(msg)
     run = f"run {record.run_id}"
-    meant = [benchmarks_meant(run, has, name) for name in named or [None]]
-    return list(dict.fromkeys(chain.from_iterable(meant)))
+    meant = (benchmarks_meant(run, has, name) for name in named or ())
+    return list(dict.fromkeys(chain.from_iterable(meant))) or has
 
 
 def _list(args: argparse.Namespace) -> None:

@@ -15,6 +15,7 @@ def test_what_was_kept_is_read_as_it_is_kept_now() -> None:
     who: dict[str, Any] = {"model": "m", "judge": ["a", "b"], "translator": "t", "search": None}
     prices = {"price": [2, 8], "judge_price": [[1, 2], [3, 4]], "translator_price": None}
     shared = {"stance": "llm", "empathy": "head", "text_in": "english", "judge_repeats": 1}
+    own = {"bertscore.idf": True}
     then: dict[str, Any] = {
         **who,
         **prices,
@@ -24,7 +25,7 @@ def test_what_was_kept_is_read_as_it_is_kept_now() -> None:
     }
     now: dict[str, Any] = {
         **who,
-        "parameters": {"bertscore.idf": True, "stance": "llm", "text_in": "english"},
+        "parameters": {**own, "stance": "llm", "text_in": "english"},
         "price": {"m": [2, 8], "a": [1, 2], "b": [3, 4]},
     }
     assert now == upgraded(then)
@@ -36,9 +37,11 @@ def test_what_was_kept_is_read_as_it_is_kept_now() -> None:
     ("judge", "price", "expected"),
     [("a", [1, 2], {"a": [1, 2]}), (None, [1, 2], {"m": [1, 2]}), ("a", None, {})],
 )
-def test_the_price_of_one_judge(judge: str | None, price: Any, expected: object) -> None:
+def test_the_price_of_one_judge(
+    judge: str | None, price: list[int] | None, expected: object
+) -> None:
     """It is the judge's, who is the model under test where none is named."""
-    then = {"model": "m", "price": None, "judge": judge, "judge_price": price}
+    then: dict[str, Any] = {"model": "m", "price": None, "judge": judge, "judge_price": price}
     assert expected == upgraded(then)["price"]
 
 
