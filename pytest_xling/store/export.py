@@ -34,6 +34,12 @@ if TYPE_CHECKING:
     Labels = Mapping[tuple[str, str, str], Mapping[tuple[str, str], HumanLabel]]
 
 
+_ALWAYS = ("benchmark", "sample_id", "language", "condition", "cluster")
+_WITH_TEXTS = ("question", "reference")
+_AS_IN_THE_FILE = (*_ALWAYS, *_WITH_TEXTS)
+"""Columns of a case that a file has by the same names."""
+
+
 def exported(connection: Connection, run_id: str, *, texts: bool) -> Iterator[dict[str, Any]]:
     """Yield a run's cases with their scores, as JSON objects, in case order.
 
@@ -104,11 +110,7 @@ def _case(rows: list[Any], labels: Labels, *, texts: bool) -> dict[str, Any]:
     first = rows[0]
     case: dict[str, Any] = {
         "case": first.case_id,
-        "benchmark": first.benchmark,
-        "sample_id": first.sample_id,
-        "language": first.language,
-        "condition": first.condition,
-        "cluster": first.cluster,
+        **{name: getattr(first, name) for name in _ALWAYS},
         "digest": digest_of(first.question, first.reference),
         "metadata": json.loads(first.sample_metadata),
         "key": first.response_key.hex(),
@@ -120,8 +122,7 @@ def _case(rows: list[Any], labels: Labels, *, texts: bool) -> dict[str, Any]:
     }
     if texts:
         case |= {
-            "question": first.question,
-            "reference": first.reference,
+            **{name: getattr(first, name) for name in _WITH_TEXTS},
             "response": read_response(first.response),
             "position": first.position,
             "answer": first.answer_key.hex(),
@@ -227,19 +228,13 @@ def _outputs(case: Mapping[str, Any], numbers: Mapping[int, int]) -> Iterator[Ou
 
 def _case_row(case: Mapping[str, Any], numbers: Mapping[int, int]) -> CaseRow:
     return CaseRow(
+        **{name: case[name] for name in _AS_IN_THE_FILE},
         case_id=case["case"],
-        benchmark=case["benchmark"],
-        sample_id=case["sample_id"],
-        language=case["language"],
-        condition=case["condition"],
         position=case["position"],
-        question=case["question"],
         sample_metadata=_json(case["metadata"]),
         response_key=bytes.fromhex(case["key"]),
         response_step=numbers[case["step"]],
         answer_key=bytes.fromhex(case["answer"]),
-        cluster=case["cluster"],
-        reference=case["reference"],
     )
 
 
