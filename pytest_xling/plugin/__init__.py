@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_xling.config.options import add_pytest_options, sources_of
 from pytest_xling.config.settings import Settings
-from pytest_xling.errors import ConfigError
-from pytest_xling.plugin.command_line import models_named, refuse_forgotten_model
+from pytest_xling.plugin.command_line import models_named, refuse_forgotten_model, usage_errors
 
 if TYPE_CHECKING:
-    from pytest_xling.config.option import Given, Option
     from pytest_xling.plugin.cases import CaseCheck
     from pytest_xling.plugin.gates import GateCheck
 
@@ -45,14 +43,12 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     """Read ``--xling-env-file``, before any conftest.py looks for what is in it."""
     options = early_config.known_args_namespace
     sources = replace(sources_of(early_config), cli=vars(options))
-    try:
+    with usage_errors():
         if options.help or sources.given(Settings.env_file) is None:
             return
         from pytest_xling.config.env_file import add_variables  # noqa: PLC0415  seldom needed
 
         add_variables(sources, os.environ)
-    except ConfigError as error:
-        raise pytest.UsageError(str(error)) from error
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -60,18 +56,16 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
     """Run several models one by one; answer ``--xling-estimate`` without asking anything."""
     if config.option.help or config.option.version or not _model_is_named(config):
         return None
-    if len(models := models_named(config)) > 1:
-        from pytest_xling.plugin.several_models import run_each  # noqa: PLC0415
+    with usage_errors():
+        if len(models := models_named(config)) > 1:
+            from pytest_xling.plugin.several_models import run_each  # noqa: PLC0415
 
-        try:
             return run_each(config, models)
-        except ConfigError as error:
-            raise pytest.UsageError(str(error)) from error
-    if not _estimates(config):
-        return None
-    from pytest_xling.plugin.dry_run import show_estimate  # noqa: PLC0415
+        if not sources_of(config).value(Settings.estimate):
+            return None
+        from pytest_xling.plugin.dry_run import show_estimate  # noqa: PLC0415
 
-    return show_estimate(config)
+        return show_estimate(config)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -79,12 +73,13 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", MARKER)
     if config.option.help:
         return
-    if not hasattr(config, "workerinput"):
-        _refuse_mistyped(config)
     if _model_is_named(config):
         from pytest_xling.plugin.session import start  # noqa: PLC0415
 
         start(config)
+    elif not hasattr(config, "workerinput"):
+        with usage_errors():
+            refuse_forgotten_model(config)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -97,32 +92,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             metafunc.parametrize(fixture, [skipped])
 
 
-def _refuse_mistyped(config: pytest.Config) -> None:
-    """Refuse a command line with options of ours and no model."""
-    try:
-        if not _model_is_named(config):
-            refuse_forgotten_model(config)
-    except ConfigError as error:
-        raise pytest.UsageError(str(error)) from error
-
-
 def _model_is_named(config: pytest.Config) -> bool:
     """Tell whether a model is named, if only by an unset variable: that is a mistake, told."""
-    return _given(config, Settings.model) is not None
-
-
-def _estimates(config: pytest.Config) -> bool:
-    try:
-        return sources_of(config).value(Settings.estimate)
-    except ConfigError as error:
-        raise pytest.UsageError(str(error)) from error
-
-
-def _given(config: pytest.Config, entry: Option[Any]) -> Given | None:
-    try:
-        return sources_of(config).given(entry)
-    except ConfigError as error:
-        raise pytest.UsageError(str(error)) from error
+    with usage_errors():
+        return sources_of(config).given(Settings.model) is not None
 
 
 @pytest.fixture

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from pytest_xling.config.options import (
     REQUIRE_MODEL,
@@ -13,16 +16,23 @@ from pytest_xling.config.options import (
     way_out,
 )
 from pytest_xling.config.settings import OPTIONS, Settings
-from pytest_xling.errors import ConfigError
+from pytest_xling.errors import ConfigError, XlingError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import pytest
-
     from pytest_xling.config.option import Option
 
 _FIX = "name one: --model=NAME, or XLING_MODEL in the environment"
+
+
+@contextmanager
+def usage_errors() -> Iterator[None]:
+    """Have pytest end with status 4 and our message, where one of our errors ends it."""
+    try:
+        yield
+    except XlingError as error:
+        raise pytest.UsageError(str(error)) from error
 
 
 def refuse_forgotten_model(config: pytest.Config) -> None:

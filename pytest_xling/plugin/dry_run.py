@@ -5,12 +5,10 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-import pytest
-
 from pytest_xling.engine.answering import request_key
 from pytest_xling.engine.conversation import next_request
 from pytest_xling.engine.models import price_paid
-from pytest_xling.errors import StoreMissing, XlingError
+from pytest_xling.errors import StoreMissing
 from pytest_xling.files.whole import file_errors
 from pytest_xling.planning.dry_run import Lengths, dry_run
 from pytest_xling.plugin.setup import read_setup
@@ -20,6 +18,8 @@ from pytest_xling.reports.terminal.dry_run import dry_run_text
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import pytest
+
     from pytest_xling.planning.plan import Case
     from pytest_xling.plugin.setup import Setup
     from pytest_xling.records import Request
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 
 def show_estimate(config: pytest.Config) -> int:
-    """Print the estimate and return exit status 0."""
-    try:
-        with file_errors():
-            setup = read_setup(config)
-            text = _estimate(setup)
-    except XlingError as error:
-        raise pytest.UsageError(str(error)) from error
+    """Print the estimate and return exit status 0.
+
+    Raises:
+        XlingError: something is wrong.
+    """
+    with file_errors():
+        text = _estimate(read_setup(config))
     print(text)  # noqa: T201  what the option is for
     return 0
 

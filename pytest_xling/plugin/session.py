@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_xling.errors import ConfigError, StoreError, XlingError
+from pytest_xling.errors import ConfigError, StoreError
 from pytest_xling.files.whole import file_errors
 from pytest_xling.plugin.annotators import Annotators
 from pytest_xling.plugin.cases import CaseCheck
+from pytest_xling.plugin.command_line import usage_errors
 from pytest_xling.plugin.context import FAULT, GIVEN_UP, MISTAKE, Context
 from pytest_xling.plugin.early_stopping import EarlyStopping
 from pytest_xling.plugin.ending import Ending
@@ -46,11 +47,8 @@ def start(config: pytest.Config) -> None:
     Raises:
         pytest.UsageError: something is wrong; nothing has been asked.
     """
-    try:
-        with file_errors():
-            session = XlingSession(config, read_setup(config))
-    except XlingError as error:
-        raise pytest.UsageError(str(error)) from error
+    with usage_errors(), file_errors():
+        session = XlingSession(config, read_setup(config))
     config.pluginmanager.register(session, "xling-session")
     config.pluginmanager.register(ReportGuard(), "xling-report-guard")
     if not session.context.is_worker:
@@ -92,12 +90,9 @@ class XlingSession:
         if context.is_worker or context.asks_nothing:
             return
         self._reporting.begin()
-        try:
-            with file_errors():
-                context.open_cluster()  # where it is not there, no run is begun
-                self._continues = begin_run(context)
-        except XlingError as error:
-            raise pytest.UsageError(str(error)) from error
+        with usage_errors(), file_errors():
+            context.open_cluster()  # where it is not there, no run is begun
+            self._continues = begin_run(context)
         if context.distributed:
             self._watch = ProgressWatch(self._line, context)
 

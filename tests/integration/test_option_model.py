@@ -165,24 +165,6 @@ def test_without_a_model_benchmarks_are_skipped_with_a_hint(project: Project) ->
     assert not project.store.exists()
 
 
-def test_selection_and_collection_work_as_ever(project: Project) -> None:
-    """-k narrows the cases, --collect-only asks nothing and makes no store."""
-    listed = project.run("--model=scripted", "--langs=hi,zh", "--collect-only", "-q")
-    assert "test_answer[q0002-zh]" in listed.out
-    assert not project.store.exists()
-    outcome = project.run("--model=scripted", "--langs=hi,zh", "-k", "q0001-hi")
-    assert set(outcome.cases) == {"test_answer[q0001-hi]"}
-    assert len(project.answers()) == 1
-
-
-def test_x_stops_after_the_first_failure(project: Project) -> None:
-    """-x ends the run with 1, not with 3: the user asked for it."""
-    model = project.script('rules:\n  - {text: "", stop_reason: refusal}\n')
-    outcome = project.run(model, "--langs=hi", "-x")
-    assert outcome.code == 1, outcome.out
-    assert len(outcome.cases) == 1
-
-
 def test_langs_all_takes_every_language_of_the_data(project: Project) -> None:
     """``--langs=all`` is what the data has, no more."""
     project.run("--model=scripted", "--langs=all")
