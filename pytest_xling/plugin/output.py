@@ -231,7 +231,7 @@ class Reporting:
 
         ours = self._context
         settings = ours.setup.settings
-        workspace = os.environ.get("GITHUB_WORKSPACE")
+        workspace, file = os.environ.get("GITHUB_WORKSPACE"), Path(self._file)
         report = "" if settings.report is None else settings.report.name
         try:
             with ours.database.read() as connection:
@@ -240,7 +240,8 @@ class Reporting:
                     ours.run_id,
                     complete=complete,
                     report=report,
-                    most_bytes=MOST_BYTES - self._said_already(),
+                    # GitHub takes a limit of all that the step has said.
+                    most_bytes=MOST_BYTES - (file.stat().st_size if file.is_file() else 0),
                 )
                 verdicts = read_verdicts(connection, ours.run_id)
         except REPORT_FAULTS as error:
@@ -254,19 +255,9 @@ class Reporting:
             thresholds=settings.thresholds,
             workspace=Path(workspace) if workspace else None,
         )
-        return self._append(text)
-
-    def _said_already(self) -> int:
-        """Return how many bytes the step has in its summary; GitHub takes a limit of all."""
-        file = Path(self._file)
-        return file.stat().st_size if file.is_file() else 0
-
-    def _append(self, text: str) -> str:
-        """Add to what the step has said already; return why that failed, "" if it did not."""
-        file = Path(self._file)
         try:
-            with file.open("a", encoding="utf-8", newline="\n") as summary:
-                summary.write(text)
+            with file.open("a", encoding="utf-8", newline="\n") as step:
+                step.write(text)
         except OSError as error:
             return f"no summary for GitHub: {file}: {error.strerror or error}"
         return ""

@@ -44,22 +44,26 @@ def header(context: Context, *, continues: str) -> list[str]:
         context: of the session.
         continues: as :func:`begin_run` says it.
     """
-    setup = context.setup
+    setup, settings = context.setup, context.setup.settings
     cases = {b.name: setup.plans[f] for f, b in setup.benchmarks.items()}
     languages = sorted({case.sample.language for plan in cases.values() for case in plan})
-    planned = ", ".join(f"{name} ({len(plan)} cases)" for name, plan in cases.items())
-    version_named = setup.settings.model_version
-    release = f", version {version_named}" if version_named else ""
-    return [
-        f"xling: model {setup.model}{release}; languages {', '.join(languages)}",
-        f"xling: benchmarks {planned}",
-        _kept_in(setup.settings),
-        *([f"xling: run {context.run_id}"] if context.run_id else []),
-        *([] if setup.shard is None else [f"xling: {setup.shard}; no gate is judged"]),
-        *filter(None, [continues, _in_store(context), _asked_beside(setup.settings)]),
-        *([f"xling: {patience}"] if (patience := setup.patience()) else []),
-        *(f"xling: {notice}" for notice in setup.notices()),
-    ]
+    release = f", version {settings.model_version}" if settings.model_version else ""
+    thresholds = "none" if settings.thresholds is None else display_path(settings.thresholds)
+    store = settings.store
+    kept = display_path(store) if isinstance(store, Path) else store
+    lines = (
+        f"model {setup.model}{release}; languages {', '.join(languages)}",
+        f"benchmarks {', '.join(f'{name} ({len(plan)} cases)' for name, plan in cases.items())}",
+        f"thresholds {thresholds}; store {kept}",
+        f"run {context.run_id}" if context.run_id else "",
+        "" if setup.shard is None else f"{setup.shard}; no gate is judged",
+        continues,
+        _in_store(context),
+        _asked_beside(settings),
+        setup.patience(),
+        *setup.notices(),
+    )
+    return [f"xling: {line}" for line in lines if line]
 
 
 def begin_run(context: Context) -> str:
@@ -124,15 +128,11 @@ def _begin(database: Database, run: RunRecord, setup: Setup) -> tuple[str, str]:
             add_run(connection, run)
             return run.created_at, ""
         answered = _answered(connection, earlier, run, asked)
-        go_on(connection, _with_parts(run, earlier))
-    line = f"xling: continues run {run.run_id}: {answered:,} of {len(asked):,} answered"
+        if parts := earlier.settings.get(SHARDS):  # it was merged of them
+            run = replace(run, settings={**run.settings, SHARDS: parts})
+        go_on(connection, run)
+    line = f"continues run {run.run_id}: {answered:,} of {len(asked):,} answered"
     return earlier.created_at, line
-
-
-def _with_parts(run: RunRecord, earlier: RunRecord) -> RunRecord:
-    """Return *run* with the shards that it was merged of, where it was."""
-    parts = earlier.settings.get(SHARDS)
-    return run if parts is None else replace(run, settings={**run.settings, SHARDS: parts})
 
 
 def _answered(
@@ -188,7 +188,7 @@ def _in_store(context: Context) -> str:
         return ""
     age = age_text(time.time() - min(made))
     return (
-        f"xling: {len(made):,} of {planned:,} answers are in the store, the oldest {age} old "
+        f"{len(made):,} of {planned:,} answers are in the store, the oldest {age} old "
         "(--xling-max-age=0 asks for all anew)"
     )
 
@@ -207,21 +207,12 @@ def _asked_beside(settings: Settings) -> str:
         "claims checked by": said.get("support"),
         "text in": "English" if settings.shared("text_in") == "english" else None,
     }
-    parts_given = "; ".join(f"{name} {value}" for name, value in parts.items() if value is not None)
-    return f"xling: {parts_given}" if parts_given else ""
+    return "; ".join(f"{name} {value}" for name, value in parts.items() if value is not None)
 
 
 def _digest(file: Path | None) -> str | None:
     """Return what tells the contents of a thresholds file from those of others."""
     return None if file is None else hashlib.sha256(file.read_bytes()).hexdigest()[:16]
-
-
-def _kept_in(settings: Settings) -> str:
-    """Say which limits are in force, and where everything is kept."""
-    thresholds = "none" if settings.thresholds is None else display_path(settings.thresholds)
-    store = settings.store
-    kept = display_path(store) if isinstance(store, Path) else store
-    return f"xling: thresholds {thresholds}; store {kept}"
 
 
 def _made_up_name(model: str, now: datetime) -> str:

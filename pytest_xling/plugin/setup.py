@@ -247,18 +247,14 @@ class Setup:
 
     def warnings(self) -> list[str]:
         """Return what is allowed and may not be meant, a line each; told at the end, too."""
-        return [*filter(None, [self.not_judged()]), *self.oddities]
-
-    def not_judged(self) -> str:
-        """Say that drops are limited and there is nothing to compare with; "" where all is well."""
         file = self.thresholds
         drops = file is not None and any(
             file.limits(benchmark.name, metric, "max_drop")
             for benchmark in self.benchmarks.values()
             for metric in file.metrics(benchmark.name)
         )
-        unjudged = drops and self.baseline is None
-        return "drops (max_drop) are not judged: no --baseline is named" if unjudged else ""
+        unjudged = "drops (max_drop) are not judged: no --baseline is named"
+        return [unjudged, *self.oddities] if drops and self.baseline is None else [*self.oddities]
 
 
 def read_setup(config: pytest.Config) -> Setup:
@@ -312,7 +308,9 @@ def read_setup(config: pytest.Config) -> Setup:
     unasked: Collection[tuple[str, str, int]] = getattr(provider, "left_out", ())
     plans = {folder: plan(benchmark, settings) for folder, benchmark in benchmarks.items()}
     asked = {
-        folder: [case for case in cases if _place(case) not in unasked]
+        folder: [
+            c for c in cases if (c.sample.id, c.sample.language, c.condition.repeat) not in unasked
+        ]
         for folder, cases in plans.items()
     }
     for folder, benchmark in benchmarks.items():
@@ -340,11 +338,6 @@ def read_setup(config: pytest.Config) -> Setup:
         left_out=sum(len(cases) - len(asked[folder]) for folder, cases in plans.items()),
         oddities=oddities,
     )
-
-
-def _place(case: Case) -> tuple[str, str, int]:
-    """Return where a transcript has the answer to *case*."""
-    return case.sample.id, case.sample.language, case.condition.repeat
 
 
 def _baseline(settings: Settings) -> Baseline | None:

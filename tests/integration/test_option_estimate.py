@@ -119,7 +119,9 @@ def test_it_asks_nothing_wherever_it_is_said(project: Project, place: str) -> No
 
 def test_a_free_model_has_no_cost_even_with_a_price(project: Project) -> None:
     """Nothing is made, asked or reckoned in US dollars."""
-    done = project.run("--model=scripted", "--langs=hi", "--xling-estimate", "--xling-price=scripted=1,2")
+    done = project.run(
+        "--model=scripted", "--langs=hi", "--xling-estimate", "--xling-price=scripted=1,2"
+    )
     assert 0 == done.code, done.err
     assert "Asking this model is free." in done.out
     assert "US$" not in done.out
