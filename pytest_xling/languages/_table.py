@@ -32,7 +32,7 @@ knowledge, for languages with texts to find.
 from __future__ import annotations
 
 import json
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -88,6 +88,7 @@ def spellings() -> Mapping[str, Language]:
     return by_spelling
 
 
+@lru_cache(maxsize=4096)
 def normalise(spelling: str) -> str:
     """Return *spelling* without what does not matter: case, ``_`` for ``-``, spaces around it."""
     return spelling.strip().casefold().replace("_", "-")

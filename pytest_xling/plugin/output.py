@@ -97,6 +97,8 @@ class ProgressLine:
 
     def clear(self) -> None:
         """Take the line off the terminal: what it says is no longer so."""
+        if not self._length:  # for each report of a test
+            return
         reporter = self._config.pluginmanager.get_plugin("terminalreporter")
         with self._writing:
             if self._length and reporter is not None:

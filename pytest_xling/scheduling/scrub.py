@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 # Python converts 4,300 at most by default.
 _INT_MIN: Final = -(2**31)
 _INT_MAX: Final = 10**4000
-# What the reports of a test say alike.
-_SHARED: Final = frozenset({"_id", "nodeid", "location", "keywords", "user_properties"})
-_OF_WORKER: Final = frozenset({"worker_id", "testrun_uid"})
 # Deeper than any report; a list that holds itself ends here.
 _MAX_DEPTH: Final = 50
 _MAX_REPR: Final = 10_000
@@ -70,28 +67,31 @@ class ReportGuard:
 
         What a report says as the one before did, of the same test, they then have together.
         """
-        report.user_properties = [(_name(n), _shared(value)) for n, value in report.user_properties]
-        report.keywords = {_shared(keyword): value for keyword, value in report.keywords.items()}
-        report.location = tuple(map(_shared, report.location))
-        before, ours = vars(self._under_way.get(report.nodeid, report)), vars(report)
-        for attribute in _OF_WORKER.intersection(ours):
-            ours[attribute] = _shared(ours[attribute])
-        for attribute in _SHARED.intersection(before, ours):
-            if _are_same(before[attribute], ours[attribute]):
-                ours[attribute] = before[attribute]
+        before, ours = self._under_way.get(report.nodeid), vars(report)
+        same = {} if before is None else vars(before)
+        for attribute, share in _SHARED.items():
+            if attribute not in ours:
+                continue
+            if attribute in same and _are_same(same[attribute], ours[attribute]):
+                ours[attribute] = same[attribute]
+            else:
+                ours[attribute] = share(ours[attribute])
         self._under_way[report.nodeid] = report
         if report.when == "teardown":
             del self._under_way[report.nodeid]
 
 
 def _are_same(first: Any, second: Any) -> bool:  # noqa: ANN401  whatever a test records
-    """Tell whether two of a report's attributes are equal; their elements may not know equality."""
-    if isinstance(first, list) and isinstance(second, list):
-        return len(first) == len(second) and all(
-            one[0] is other[0] and one[1] is other[1]
-            for one, other in zip(first, second, strict=True)
-        )
-    return type(first) is type(second) and bool(first == second)
+    """Tell whether two of a report's attributes are equal; what a test records may not know it."""
+    if type(first) is not type(second):
+        return False
+    if not isinstance(first, list):
+        return bool(first == second)
+    return len(first) == len(second) and all(
+        name == other_name
+        and (value is other or (type(value) is type(other) is str and value == other))
+        for (name, value), (other_name, other) in zip(first, second, strict=True)
+    )
 
 
 def _name(name: object) -> str:
@@ -101,6 +101,18 @@ def _name(name: object) -> str:
 def _shared(value: Any) -> Any:  # noqa: ANN401  text or not
     """Return *value*; a text that others have, too, such as a signature, once."""
     return sys.intern(value) if type(value) is str else value
+
+
+# What the reports of a test say alike, with what makes one text of equal ones.
+_SHARED: Final[dict[str, Callable[[Any], Any]]] = {
+    "_id": _shared,
+    "nodeid": _shared,
+    "worker_id": _shared,
+    "testrun_uid": _shared,
+    "location": lambda location: tuple(map(_shared, location)),
+    "keywords": lambda keywords: {_shared(name): value for name, value in keywords.items()},
+    "user_properties": lambda pairs: [(_name(name), _shared(value)) for name, value in pairs],
+}
 
 
 def scrub(data: object) -> object:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
 from pytest_xling.datasets.rows.columns import KNOWN, NAMES
@@ -205,9 +206,13 @@ def _check_keys(row: Mapping[str, JsonValue], *, where: str) -> None:
         require_name(key, where=where, key=key)
 
 
+@lru_cache(maxsize=256)
+def _near_set(name: str) -> str:
+    return did_you_mean(name.casefold(), _SETS)
+
+
 def _check_set(name: str, *, where: str) -> None:
     # Other sets are welcome, but a near miss would silently drop the row from the paper's tables.
-    suggestion = did_you_mean(name.casefold(), _SETS)
-    if suggestion and name not in _SETS:
+    if name not in _SETS and (suggestion := _near_set(name)):
         msg = f"{where}: unknown set {name!r}.{suggestion}"
         raise DataError(msg)
