@@ -30,6 +30,8 @@ Languages: TypeAlias = "tuple[str, ...] | Literal['all']"
 
 USUAL_THRESHOLDS = "thresholds.yaml"
 """The file of limits, in the root directory."""
+LEAST_PATIENCE_S = 60.0
+"""Many services count requests per minute: a short timeout must not end a run that they slow."""
 
 
 def _language_codes(names: Languages, place: Place) -> Languages:
@@ -321,8 +323,8 @@ class Settings:
         ini="float",
         metavar="SECONDS",
         help="Give up waiting for one answer after this long (default 120), and stop a run whose"
-        " model, judge or translator answers nothing for so long, whatever it says instead: 429,"
-        " 5xx, no connection.",
+        " model, judge or translator answers nothing for so long, and at least a minute, whatever"
+        " it says instead: 429, 5xx, no connection.",
     )
     batch_wait_s: Option[float] = Option(
         name="batch-wait",
@@ -436,6 +438,12 @@ class Settings:
     def shared(self, name: str) -> Any:  # noqa: ANN401  of any parameter
         """Return a parameter that metrics and annotators share, such as ``text_in``."""
         return self.parameters.get(name, values.SHARED[name].default)
+
+    @property
+    def patience_s(self) -> float:
+        """How long a model may answer nothing until the run ends, in seconds."""
+        timeout_s: float = self.timeout_s
+        return max(timeout_s, LEAST_PATIENCE_S)
 
     def price_of(self, model: str) -> Price | None:
         """Return the price of a model or a search, as options name it; None where none is known."""

@@ -123,19 +123,28 @@ class Client:
         Raises:
             GivenUp, BudgetExceeded: it may not.
         """
-        self.patience.check()
+        self._check_budget(sent=sent)
         if self.account is None:
             return
-        if self._over and not sent:
-            msg = f"nothing more is asked of {self.patience.name}: {self._over}"
-            raise GivenUp(msg, cause=self._over)
         try:
             await self.account.admit(sent=sent)
         except BudgetExceeded as over:
+            self._check_budget(sent=sent)  # of those that waited, one is told in full
             self._over = str(over)
             if self._batches is None:
                 self.patience.stop(self._over)
             raise
+
+    def _check_budget(self, *, sent: bool) -> None:
+        """Raise if nothing more is asked.
+
+        Raises:
+            GivenUp: says why.
+        """
+        self.patience.check()
+        if self._over and not sent:
+            msg = f"nothing more is asked of {self.patience.name}: {self._over}"
+            raise GivenUp(msg, cause=self._over)
 
     async def _generate(self, request: Request, tries: Tries) -> Response:
         """Ask once, and have slots and patience know how it went; batches tell them themselves."""

@@ -413,7 +413,7 @@ def make_models(
                 connections(settings, provider, workers=workers),
                 first=FIRST_REQUESTS if provider.paid else None,
             ),
-            patience=Patience(name, patience_s=settings.timeout_s),
+            patience=Patience(name, patience_s=settings.patience_s),
             account=_account(settings, provider, price, budget),
             batch_wait_s=settings.batch_wait_s,
         )

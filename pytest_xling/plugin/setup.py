@@ -222,7 +222,7 @@ class Setup:
         """Say how long a model may answer nothing; "" where none is far away."""
         others = chain.from_iterable(self.roles.values())
         far = [provider for provider in (self.provider, *others) if provider.paid]
-        patience = f"{self.settings.timeout_s:g} s of patience"
+        patience = f"{self.settings.patience_s:g} s of patience"
         return f"{patience} with a model that answers nothing (--xling-timeout)" if far else ""
 
     def notices(self) -> list[str]:

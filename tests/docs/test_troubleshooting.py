@@ -12,6 +12,7 @@ import pytest
 from tests.docs.bench import SERVER, Bench
 from tests.docs.blocks import read_blocks
 from tests.docs.tables import GUIDE
+from tests.integration.test_faults import SHORT_PATIENCE
 from tests.servers.openai_server import answering
 
 if TYPE_CHECKING:
@@ -68,6 +69,8 @@ PROVOKED = {
     "(--xling-timeout)": Provocation(
         f"OPENAI_BASE_URL={SERVER} pytest --model=busy --langs=es,hi --xling-timeout=0.5",
         3,
+        "conftest.py",
+        SHORT_PATIENCE,
         mode="429",
     ),
     "It redirects to": Provocation(

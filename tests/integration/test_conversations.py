@@ -191,7 +191,10 @@ def test_rows_have_their_own(project: Project, server: OpenaiServer) -> None:
         ('system: "For {who}."\nchat: "{question}"\n', "names the field 'who'"),
         ('chat: "{question}"\nturns: []\n', "turns: needs a list of turns"),
         ('chat: "{question}"\nturns: ["{nobody}?"]\n', "names the field 'nobody'"),
-        ('chat: "{question}"\nturns: ["Why?"]\njudge_turns: some\n', "expected all or last"),
+        (
+            'chat: "{question}"\nturns: ["Why?"]\njudge_turns: some\n',
+            "judge_turns: 'some' is unknown. Known: all, last",
+        ),
         ('chat: "{question}"\nsystm: "x"\n', "unknown key. Did you mean 'system'?"),
         ('chat: "{question}"\nrequest: {temperature: 1}\n', "say --xling-temperatures"),
         (

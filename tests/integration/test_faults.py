@@ -17,14 +17,22 @@ if TYPE_CHECKING:
 
 MODEL = "--model=some-model"
 IMPATIENT = """
-from pytest_xling.engine import asking
+from pytest_xling.engine import limits
 
-asking._WAIT_INITIAL_S, asking._WAIT_MAX_S = 0.05, 0.5
+limits.BACKOFF_S, limits.MAX_BACKOFF_S = 0.05, 0.5
 """
 """Six attempts take some 20 seconds; that they take them is tested with the engine."""
 PRICE = "--xling-price=some-model=1000,2000"
 ANSWER_USD = (12 * 1000 + 8 * 2000) / 1e6
 """What an answer costs: the server counts 12 tokens of each prompt and 8 of each answer."""
+
+
+SHORT_PATIENCE = """
+from pytest_xling.config import settings
+
+settings.LEAST_PATIENCE_S = 0.0
+"""
+"""The patience is as short as the timeout."""
 
 
 def write_modes(project: Project, questions: dict[str, str]) -> None:
@@ -176,6 +184,7 @@ def test_what_every_case_would_meet_is_asked_and_told_a_few_times(
 def test_one_patience_ends_a_run_that_gets_no_answer(project: Project, mode: str) -> None:
     """However many cases wait, and with few requests; the header says how long."""
     write_questions(project, count=20)
+    project.write("conftest.py", SHORT_PATIENCE)
     with answering(mode=mode, retry_after="") as url:
         project.environment.update(OPENAI_BASE_URL=url, XLING_TIMEOUT="1.5")
         outcome = project.run(MODEL)

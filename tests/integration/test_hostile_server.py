@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.integration.project import write_questions
-from tests.integration.test_faults import IMPATIENT, MODEL, PRICE, write_modes
+from tests.integration.test_faults import IMPATIENT, MODEL, PRICE, SHORT_PATIENCE, write_modes
 from tests.servers.openai_server import answering, stats
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def leaked(project: Project, outcome: Outcome) -> list[str]:
 @pytest.mark.parametrize(("where", "processes"), [("key", "0"), ("url", "2")])
 def test_no_secret_gets_out(project: Project, where: str, processes: str) -> None:
     """Terminal, log, JUnit file, store, page and summary: whatever the server repeats."""
-    project.write("conftest.py", IMPATIENT)
+    project.write("conftest.py", IMPATIENT + SHORT_PATIENCE)
     project.write("pytest.ini", "[pytest]\nlog_level = DEBUG\nlog_file = run.log\n")
     write_modes(project, {f"leak-{mode}": f"[[key_{mode}]] Why?" for mode in LEAKS})
     with answering(answer=ANSWER) as url:

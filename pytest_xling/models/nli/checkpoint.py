@@ -91,14 +91,14 @@ class Checkpoint(ModelDirectory):
     @classmethod
     def check_packages(cls) -> None:
         """Raise ConfigError unless the packages that run a checkpoint are installed."""
-        loading.check_packages(f"--xling-{cls.of}=nli:… needs")
+        loading.check_packages(f"--xling-param={cls.of}=nli:… needs")
 
     @classmethod
     def _spec(cls, value: str) -> str:
         kind, _, spec = value.partition(":")
         if kind != "nli" or not spec.strip():
             msg = (
-                f"--xling-{cls.of}={value}: {cls.of}_nli needs nli:NAME or nli:DIRECTORY; "
+                f"--xling-param={cls.of}={value}: {cls.of}_nli needs nli:NAME or nli:DIRECTORY; "
                 f"{cls.advice}"
             )
             raise ConfigError(msg)

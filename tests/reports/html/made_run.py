@@ -95,7 +95,7 @@ class MadeRun:
         default_factory=lambda: {
             "pivots": {"presupposition": "en"},
             "model": "made-up",
-            "price": [2.5, 10.0],
+            "price": {"made-up <b>model</b>": [2.5, 10.0]},
             "thresholds": "limits.yaml",
         }
     )
