@@ -20,7 +20,6 @@ A message says what is wrong, where, and what to do.
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -121,5 +120,7 @@ class BudgetExceeded(XlingError):
 
 def did_you_mean(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
     """Return ``" Did you mean 'x'?"`` for the closest known name, else an empty string."""
-    close = difflib.get_close_matches(name, list(known), n=1, cutoff=cutoff)
+    from difflib import get_close_matches  # noqa: PLC0415  dear, and only a mistake needs it
+
+    close = get_close_matches(name, list(known), n=1, cutoff=cutoff)
     return f" Did you mean {close[0]!r}?" if close else ""

@@ -19,8 +19,8 @@ _SECRET = {
 _HIDDEN = "***"
 _WRITE_IT = "write it as postgresql://USER@HOST:PORT/DATABASE"
 # A slash too few, or libpq's other way to name a server, would make a file, named by a password.
-_SERVER = re.compile(r"://|^\s*postgres(?:ql)?:|\b(?:dbname|password)\s*=")
-_ODD = re.compile(r"[\x00-\x20\x7f]|%(?![0-9A-Fa-f]{2})|%00")
+_SERVER = r"://|^\s*postgres(?:ql)?:|\b(?:dbname|password)\s*="
+_ODD = r"[\x00-\x20\x7f]|%(?![0-9A-Fa-f]{2})|%00"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -35,7 +35,7 @@ class ServerUrl:
     @classmethod
     def is_one(cls, text: str) -> bool:
         """Tell whether *text* means a server, and no path."""
-        return _SERVER.search(text) is not None
+        return re.search(_SERVER, text) is not None
 
     @classmethod
     def parse(cls, text: str) -> ServerUrl:
@@ -52,7 +52,8 @@ class ServerUrl:
             msg = f"{scheme}:// is no store; {_WRITE_IT}, or name an SQLite file by its path alone"
             raise ValueError(msg)
         authority = re.split(r"[/?]", rest, maxsplit=1)[0]
-        if _ODD.search(rest) or rest.count("@") != authority.count("@") or authority.count("@") > 1:
+        users = authority.count("@")
+        if re.search(_ODD, rest) or rest.count("@") != users or users > 1:
             msg = (
                 "the URL of the store has a character that must be written in another way: in a"
                 " user's name or a password, / is %2F, ? is %3F, @ is %40, % is %25 and a space %20"

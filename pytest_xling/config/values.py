@@ -16,12 +16,13 @@ if TYPE_CHECKING:
 
     from pytest_xling.config.store_location import StoreLocation
 
-_WHOLE = re.compile(r"[+-]?[0-9]+")
-_RUN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+@:-]{0,99}")
-_SHARD = re.compile(r"([0-9]{1,4})/([0-9]{1,4})")
-_ADDRESS = re.compile(r"(\[[0-9a-fA-F:]+\]|[^\s:/]+):[0-9]{1,5}")
-_DEVICE = re.compile(r"auto|cpu|mps|cuda(:[0-9]+)?")
-_DURATION = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,3})?)\s?([smhdw])")
+# Texts, compiled where one is first needed: this is imported wherever the plugin is installed.
+_WHOLE = r"[+-]?[0-9]+"
+_RUN_NAME = r"[A-Za-z0-9][A-Za-z0-9._+@:-]{0,99}"
+_SHARD = r"([0-9]{1,4})/([0-9]{1,4})"
+_ADDRESS = r"(\[[0-9a-fA-F:]+\]|[^\s:/]+):[0-9]{1,5}"
+_DEVICE = r"auto|cpu|mps|cuda(:[0-9]+)?"
+_DURATION = r"([0-9]{1,9}(?:\.[0-9]{1,3})?)\s?([smhdw])"
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
 _LONGEST_VERSION = 100
 _MAX_TEMPERATURE = 2.0
@@ -36,7 +37,7 @@ def count(minimum: int, maximum: int = _LARGEST) -> Callable[[str], int]:
     wanted = f"from {minimum} to {maximum:,}" if maximum < _LARGEST else f"of at least {minimum}"
 
     def parse(text: str) -> int:
-        if not _WHOLE.fullmatch(text.strip()):
+        if not re.fullmatch(_WHOLE, text.strip()):
             msg = f"{text!r} is not a whole number; give one {wanted}"
             raise ValueError(msg)
         value = int(text)
@@ -287,7 +288,7 @@ def baseline(text: str) -> str:
 
 def run_name(text: str) -> str:
     """Parse a run's name: ASCII letters, digits and ``._+@:-``, at most 100; not ``latest``."""
-    if not _RUN_NAME.fullmatch(text):
+    if not re.fullmatch(_RUN_NAME, text):
         msg = f"{text!r} is not a run name; use up to 100 letters, digits and ._+@:-"
         raise ValueError(msg)
     if text == "latest":
@@ -298,7 +299,7 @@ def run_name(text: str) -> str:
 
 def shard(text: str) -> str:
     """Parse which of how many shards: ``2/8``."""
-    given = _SHARD.fullmatch(text.strip())
+    given = re.fullmatch(_SHARD, text.strip())
     if given is None:
         msg = f"{text!r} is no shard; write which of how many, as in 2/8"
         raise ValueError(msg)
@@ -317,7 +318,7 @@ def duration(text: str) -> float:
     """Parse an age: a number and s, m, h, d or w, or 0; in seconds."""
     if text.strip() == "0":
         return 0.0
-    given = _DURATION.fullmatch(text.strip().lower())
+    given = re.fullmatch(_DURATION, text.strip().lower())
     if given is None:
         msg = f"{text!r} is no age; write such as 12h, 7d or 2w"
         raise ValueError(msg)
@@ -327,7 +328,7 @@ def duration(text: str) -> float:
 def device(text: str) -> str:
     """Parse a device: auto, cpu, mps, cuda or cuda:N."""
     name = text.strip().lower()
-    if not _DEVICE.fullmatch(name):
+    if not re.fullmatch(_DEVICE, name):
         msg = f"{text!r} is not a device; use auto, cpu, mps, cuda or cuda:N"
         raise ValueError(msg)
     return name
@@ -339,7 +340,7 @@ def executor(text: str) -> str:
     if name not in {"local", "ray"} or (name == "local" and colon):
         msg = f"{text!r} is no executor; write local, ray, ray:auto or ray:HOST:PORT"
         raise ValueError(msg)
-    if colon and address != "auto" and not _ADDRESS.fullmatch(address):
+    if colon and address != "auto" and not re.fullmatch(_ADDRESS, address):
         msg = f"{address!r} is no address of Ray; write ray:auto or ray:HOST:PORT"
         raise ValueError(msg)
     return f"{name}:{address}" if colon else name
@@ -356,7 +357,7 @@ def stop_early(text: str) -> str:
         raise ValueError(msg)
     if not colon:
         many = str(_LOOKS)
-    if not _WHOLE.fullmatch(many) or not _FEWEST_LOOKS <= int(many) <= _MOST_LOOKS:
+    if not re.fullmatch(_WHOLE, many) or not _FEWEST_LOOKS <= int(many) <= _MOST_LOOKS:
         msg = f"{text!r}: give {_FEWEST_LOOKS} to {_MOST_LOOKS} looks, as in {way}:{_LOOKS}"
         raise ValueError(msg)
     return f"{way}:{int(many)}"
