@@ -1,0 +1,59 @@
+"""Thresholds files of tests: metrics of each kind, and a file that is written and read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pytest_xling.config.thresholds import ThresholdFile, read
+from pytest_xling.interfaces.metric import Flag, Metric, Number
+from pytest_xling.languages import find
+from pytest_xling.text.stance import LEVELS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from pytest_xling.records import Threshold
+
+
+def _metric(base: type[Metric[Any]], **fields: object) -> type[Metric[Any]]:
+    return type("OfTest", (base,), {"__slots__": (), **fields})
+
+
+METRICS = {
+    "agrees": _metric(Flag),
+    "flips": _metric(Flag, unit="pivot"),
+    "consistent": _metric(Number, better="higher", unit="levels"),
+    "like_neutral": _metric(Number, better="higher", unit="neutral"),
+    "accuracy": _metric(Number, better="higher", share=True, bounds=(0.0, 1.0)),
+    "similarity": _metric(Number, better="higher", bounds=(-1.0, 1.0)),
+    "length": _metric(Number, bounds=(0.0, None)),
+}
+
+
+def thresholds(
+    folder: Path,
+    content: str,
+    *,
+    metrics: Mapping[str, type[Metric[Any]]] = METRICS,
+    levels: Sequence[str] = LEVELS,
+) -> ThresholdFile:
+    """Write *content* to thresholds.yaml and read it."""
+    path = folder / "thresholds.yaml"
+    path.write_text(content, encoding="utf-8")
+    return read(
+        path,
+        benchmarks=("claims", "health"),
+        metrics=metrics,
+        language_code=lambda name: find(name).code,
+        levels=levels,
+    )
+
+
+def resolved(
+    file: ThresholdFile, metric: str, language: str, model: str = "m", level: int | None = None
+) -> Threshold:
+    """Return what *file* holds a metric of ``claims`` to; it has to hold it to something."""
+    threshold = file.resolve("claims", metric, language, model, level=level)
+    assert threshold is not None
+    return threshold
