@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from dataclasses import dataclass
+from contextlib import aclosing
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_xling.engine import batch_queue
+from pytest_xling.engine.answering import request_key
 from pytest_xling.engine.client import Client
 from pytest_xling.engine.limits import Account, Budget, Patience
 from pytest_xling.engine.models import Models
-from pytest_xling.engine.store_writer import StoreWriter
 from pytest_xling.errors import (
     BudgetExceeded,
     GivenUp,
@@ -24,17 +25,19 @@ from pytest_xling.errors import (
 from pytest_xling.providers.openai import OpenaiProvider
 from pytest_xling.providers.openai.batch import BatchProvider
 from pytest_xling.providers.openai.batch import service as _service
-from pytest_xling.records import Message, Request, Response
+from pytest_xling.records import Response
 from pytest_xling.store.batches import list_batches
 from pytest_xling.store.database import Database
+from tests.engine.asking import opened, request
 from tests.servers.batch_server import BatchServer, serving_batches
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from pytest_xling.interfaces.provider import Provider
     from pytest_xling.keys import JsonValue
+    from pytest_xling.records import Request
     from pytest_xling.store.batches import BatchRow
 
 KEY = "sk-proj-Tn0tARealKey0123456789"
@@ -75,14 +78,15 @@ class Asker:
     ) -> list[Response | XlingError]:
         """Return responses, and faults in their place."""
         return asyncio.run(
-            self._ask([request(question, **params) for question in questions], provider)
+            self._ask(
+                [request(question, **{"max_tokens": 9, **params}) for question in questions],
+                provider,
+            )
         )
 
     async def _ask(
         self, requests: Sequence[Request], make: type[Provider]
     ) -> list[Response | XlingError]:
-        database = Database(self.path)
-        store = StoreWriter(database)
         provider = make("m")
         account = Account(Budget(self.max_usd), 1.0, 10.0, first_usd=0.001)
         client = Client(
@@ -92,15 +96,13 @@ class Asker:
             account=account if self.max_usd else None,
             batch_wait_s=self.wait_s,
         )
-        models = Models(client, {}, store)
-        try:
-            memo = await models.memo()
-            outcomes = await asyncio.gather(*map(memo, requests), return_exceptions=True)
-        finally:
-            await models.close(grace_s=1.0)
-            await store.aclose()
-            await provider.aclose()
-            database.close()
+        async with opened(self.path) as store, aclosing(provider):
+            models = Models(client, {}, store)
+            try:
+                memo = await models.memo()
+                outcomes = await asyncio.gather(*map(memo, requests), return_exceptions=True)
+            finally:
+                await models.close(grace_s=1.0)
         return [outcome for outcome in outcomes if isinstance(outcome, Response | XlingError)]
 
     def texts(self, *questions: str, **more: Any) -> list[str | None]:
@@ -127,10 +129,18 @@ def asker(tmp_path: Path) -> Asker:
     return Asker(tmp_path / "s.sqlite")
 
 
-def request(question: str, **params: JsonValue) -> Request:
-    """Return a request that asks *question*."""
-    messages = (Message(role="user", content=question),)
-    return Request(model="m", messages=messages, params={"max_tokens": 9, **params})
+@pytest.fixture
+def left(server: BatchServer, asker: Asker) -> Asker:
+    """One that does not wait, and has handed in "a" in a batch that is not over."""
+    server.fates.append("stuck")
+    leaving = replace(asker, wait_s=0)
+    assert isinstance(leaving.fault("a"), GivenUp)
+    return leaving
+
+
+def failing(reply: object) -> Callable[[dict[str, Any]], object]:
+    """Return what a server does that gives *reply* to "b", and answers all else."""
+    return lambda body: reply if body["messages"][-1]["content"] == "b" else "yes"
 
 
 def test_what_comes_together_is_one_batch_with_the_stores_keys(
@@ -139,18 +149,13 @@ def test_what_comes_together_is_one_batch_with_the_stores_keys(
     """And nothing of it is asked again, nor listed as in flight."""
     assert ["a", "b", "c"] == asker.texts("a", "b", "c")
     assert [3] == server.sizes
-    keys = {request_key_of(text) for text in "abc"}
-    assert keys == set(server.asked)
+    provider = BatchProvider("m")
+    assert {request_key(provider, request(text, max_tokens=9)).hex() for text in "abc"} == set(
+        server.asked
+    )
     assert ["c", "b"] == asker.texts("c", "b")
     assert [3] == server.sizes
     assert not asker.kept()
-
-
-def request_key_of(question: str) -> str:
-    """Return a question's content key in the store, as hexadecimal digits."""
-    from pytest_xling.engine.answering import request_key  # noqa: PLC0415  needs the environment
-
-    return request_key(BatchProvider("m"), request(question)).hex()
 
 
 def test_answers_count_whichever_way_they_were_asked_for(server: BatchServer, asker: Asker) -> None:
@@ -176,31 +181,27 @@ def test_batches_keep_within_the_services_limits(
 
 
 def test_a_run_that_waits_no_longer_says_so_and_the_next_takes_the_answers_in(
-    server: BatchServer, tmp_path: Path
+    server: BatchServer, left: Asker
 ) -> None:
     """With a wait of 0 what is new is handed in, and nothing is paid for twice."""
-    asker = Asker(tmp_path / "s.sqlite", wait_s=0)
-    server.fates.append("stuck")
-    (fault,) = asker.ask("a")
+    ((row, waiting),) = left.kept()
+    assert ("batch_2", 1, "batch:m", server.url) == (row.batch, waiting, row.model, row.service)
+    fault = left.fault("a")
     assert isinstance(fault, GivenUp)
     assert "in flight in batch 'batch_2' of batch:m" in str(fault)
     assert "run again" in fault.cause
-    ((row, waiting),) = asker.kept()
-    assert ("batch_2", 1, "batch:m", server.url) == (row.batch, waiting, row.model, row.service)
-    assert isinstance(asker.fault("a"), GivenUp)
     server.stuck()
-    assert ["a"] == asker.texts("a")
+    assert ["a"] == left.texts("a")
     assert [1] == list(server.asked.values())
 
 
 def test_an_answer_comes_before_its_batch_is_over_where_the_service_gives_it(
-    server: BatchServer, tmp_path: Path
+    server: BatchServer, asker: Asker
 ) -> None:
     """The half of a stuck batch that is answered is kept; the rest stays in flight."""
     server.fates.append("stuck")
     server.partial = True
-    asker = Asker(tmp_path / "s.sqlite", wait_s=0.2)
-    outcomes = asker.ask("a", "b")
+    outcomes = replace(asker, wait_s=0.2).ask("a", "b")
     assert {Response, GivenUp} == set(map(type, outcomes))
     assert [1] == [waiting for _, waiting in asker.kept()]
 
@@ -227,34 +228,38 @@ def test_a_request_is_not_asked_for_ever(server: BatchServer, asker: Asker) -> N
 
 
 RATE_LIMITED = {"status": 429, "error": {"message": "Too many requests."}}
+TOO_LONG = {"message": "It is too long.", "code": "context_length_exceeded"}
 
 
-def test_a_line_that_is_rate_limited_is_not_asked_for_ever(
-    server: BatchServer, asker: Asker
+@pytest.mark.parametrize(
+    ("reply", "said", "again"),
+    [
+        (RATE_LIMITED, "'Too many requests.' (gave up after 6 failed attempts)", 5),
+        ({"status": 400, "error": TOO_LONG}, "too long for model 'm'", 0),
+        ("word " * (4 << 20), "more than 16 MB", 0),
+    ],
+    ids=["rate limit", "error", "size"],
+)
+def test_a_line_may_fail_alone(
+    server: BatchServer, asker: Asker, reply: object, said: str, again: int
 ) -> None:
-    """It counts as any fault that may pass; its batch was taken, so the service is not full."""
-    server.answer = lambda body: RATE_LIMITED if body["messages"][-1]["content"] == "b" else "yes"
-    answered, fault = asker.ask("a", "b")
-    assert isinstance(answered, Response)
-    assert isinstance(fault, TransientFault)
-    assert "answered 429: 'Too many requests.' (gave up after 6 failed attempts)" in str(fault)
-    assert [2, 1, 1, 1, 1, 1] == server.sizes
+    """It is asked, and paid for, again only where that may help, and not for ever."""
+    server.answer = failing(reply)
+    first, failed, last = asker.ask("a", "b", "c")
+    assert isinstance(first, Response)
+    assert isinstance(last, Response)
+    assert isinstance(failed, TransientFault if again else PermanentFault)
+    assert said in str(failed)
+    assert [3, *[1] * again] == server.sizes
     assert not asker.kept()
-
-
-def test_a_line_that_is_rate_limited_once_is_asked_again(server: BatchServer, asker: Asker) -> None:
-    """By the next batch."""
-    server.answer = lambda _: RATE_LIMITED if len(server.sizes) == 1 else "yes"
-    assert ["yes"] == asker.texts("a")
-    assert [1, 1] == server.sizes
 
 
 @pytest.mark.parametrize("status", [429, 503])
 def test_what_failed_is_not_handed_in_again_once_the_wait_is_over(
-    server: BatchServer, tmp_path: Path, status: int
+    server: BatchServer, asker: Asker, status: int
 ) -> None:
     """But for what an earlier run handed in: so each run gets a round further."""
-    asker = Asker(tmp_path / "s.sqlite", wait_s=0)
+    asker = replace(asker, wait_s=0)
     server.answer = lambda _: {"status": status, "error": {"message": "Not now."}}
     fault = asker.fault("a")
     assert isinstance(fault, GivenUp)
@@ -270,43 +275,14 @@ def test_what_failed_is_not_handed_in_again_once_the_wait_is_over(
 
 
 def test_what_is_rate_limited_is_not_handed_in_again_beyond_the_cap(
-    server: BatchServer, tmp_path: Path
+    server: BatchServer, asker: Asker
 ) -> None:
     """An answer here costs 0.002 US$, which leaves too little of 0.003 for another."""
-    server.answer = lambda body: RATE_LIMITED if body["messages"][-1]["content"] == "b" else "yes"
-    answered, over = Asker(tmp_path / "s.sqlite", max_usd=0.003).ask("a", "b")
+    server.answer = failing(RATE_LIMITED)
+    answered, over = replace(asker, max_usd=0.003).ask("a", "b")
     assert isinstance(answered, Response)
     assert isinstance(over, BudgetExceeded)
     assert [2] == server.sizes
-
-
-def test_an_answer_that_is_too_long_is_the_fault_of_its_request_alone(
-    server: BatchServer, asker: Asker
-) -> None:
-    """It is not asked, and paid for, again, as where it is asked directly."""
-    server.answer = lambda body: (
-        "word " * (4 << 20) if body["messages"][-1]["content"] == "b" else "yes"
-    )
-    first, fault, last = asker.ask("a", "b", "c")
-    assert isinstance(first, Response)
-    assert isinstance(last, Response)
-    assert isinstance(fault, PermanentFault)
-    assert "more than 16 MB" in str(fault)
-    assert [3] == server.sizes
-
-
-def test_an_error_is_the_fault_of_its_request_alone(server: BatchServer, asker: Asker) -> None:
-    """One that asking again will not mend is not asked again."""
-    refusal = {"message": "It is too long.", "code": "context_length_exceeded"}
-    server.answer = lambda body: (
-        {"status": 400, "error": refusal} if body["messages"][-1]["content"] == "b" else "yes"
-    )
-    first, fault = asker.ask("a", "b")
-    assert isinstance(first, Response)
-    assert isinstance(fault, PermanentFault)
-    assert "too long for model 'm'" in str(fault)
-    assert [2] == server.sizes
-    assert not asker.kept()
 
 
 def test_what_the_server_does_not_take_is_left_out_of_the_next_batch(
@@ -335,10 +311,10 @@ def test_a_batch_that_is_too_much_is_halved_or_waits_for_others(
 
 
 def test_what_is_too_much_is_left_for_another_run_where_nobody_waits(
-    server: BatchServer, tmp_path: Path
+    server: BatchServer, asker: Asker
 ) -> None:
     """Half of it is in flight, and taken in later."""
-    asker = Asker(tmp_path / "s.sqlite", wait_s=0)
+    asker = replace(asker, wait_s=0)
     server.most_enqueued, server.delay_s = 3, 0.3
     faults = asker.ask(*"abcd")
     assert {GivenUp} == set(map(type, faults))
@@ -393,67 +369,79 @@ def test_an_error_that_an_answer_follows_is_not_asked_again(
 
 
 def test_a_batch_that_the_service_has_forgotten_is_not_paid_for_again_by_itself(
-    server: BatchServer, tmp_path: Path
+    server: BatchServer, left: Asker
 ) -> None:
     """A key of another project sees none either; the fault says what to do."""
-    asker = Asker(tmp_path / "s.sqlite", wait_s=0)
-    server.fates.append("stuck")
-    asker.ask("a")
     server.batches.clear()
-    fault = asker.fault("a")
+    fault = left.fault("a")
     assert isinstance(fault, PermanentFault)
     assert "knows no batch 'batch_2'" in str(fault)
     assert "`xling batches --forget batch_2` has them asked, and paid for, again" in str(fault)
     assert [1] == server.sizes
 
 
-def test_results_that_the_service_has_deleted(server: BatchServer, tmp_path: Path) -> None:
-    """The fault names the file and the way out."""
-    asker = Asker(tmp_path / "s.sqlite", wait_s=0)
-    server.fates.append("stuck")
-    asker.ask("a")
+def test_results_that_the_service_has_deleted(server: BatchServer, left: Asker) -> None:
+    """The fault names the file."""
     server.stuck()
     server.troubles[RESULTS] = deque(["404"])
-    assert "no longer has file 'file-output-batch_2'" in str(asker.fault("a"))
-    assert ["a"] == asker.texts("a")
+    assert "no longer has file 'file-output-batch_2'" in str(left.fault("a"))
+    assert ["a"] == left.texts("a")
 
 
-def test_a_reply_that_is_lost_begins_no_second_batch(server: BatchServer, asker: Asker) -> None:
-    """It is looked for in the service's list, whose pages are short."""
+@pytest.mark.parametrize("trouble", ["lost", "429 all the same", "400 all the same"])
+def test_a_batch_that_was_begun_is_neither_begun_again_nor_dropped(
+    server: BatchServer, asker: Asker, trouble: str
+) -> None:
+    """Whatever became of the reply, the service's list has it, whose pages are short."""
     for text in "xyz":
         asker.ask(text)
-    server.troubles[BEGIN] = deque(["lost"])
+    server.troubles[BEGIN] = deque([trouble])
     assert ["a", "b"] == asker.texts("a", "b")
     assert {1} == set(server.asked.values())
     assert [1, 1, 1, 2] == server.sizes
 
 
-@pytest.mark.parametrize("status", ["429", "400"])
-def test_a_batch_that_was_begun_is_neither_begun_again_nor_dropped(
-    server: BatchServer, asker: Asker, status: str
+def test_a_service_that_takes_no_batch_now_is_asked_again(
+    server: BatchServer, asker: Asker
 ) -> None:
-    """Whatever the reply said, the service's list of batches has it."""
-    server.troubles[BEGIN] = deque([f"{status} all the same"])
-    assert ["a", "b"] == asker.texts("a", "b")
-    assert {1} == set(server.asked.values())
-    assert [2] == server.sizes
-
-
-def test_a_service_that_takes_no_batch_now_is_asked_again_within_the_patience(
-    server: BatchServer, tmp_path: Path
-) -> None:
-    """A look at its list is no answer to that; what the next run finds there, it takes in."""
+    """Its list is looked at each time: the batch may be there all the same."""
     server.troubles[BEGIN] = deque(["429", "429"])
-    assert ["a"] == Asker(tmp_path / "s.sqlite").texts("a")
+    assert ["a"] == asker.texts("a")
     assert [1] == server.sizes
     assert 2 == server.requests[LIST]
-    server.troubles[BEGIN] = deque(["429"] * 1000)
-    fault = Asker(tmp_path / "s.sqlite", patience_s=0.2).fault("b")
+
+
+ALWAYS = 1000
+"""As often as anybody asks."""
+
+
+@pytest.mark.parametrize(
+    ("troubles", "begun"),
+    [
+        ({STATE: ["503"] * ALWAYS}, True),
+        ({BEGIN: ["429"] * ALWAYS}, False),
+        ({BEGIN: ["lost"], LIST: ["503"] * ALWAYS}, False),
+        ({BEGIN: ["503"], LIST: ["503"] * ALWAYS}, False),
+    ],
+    ids=["begun", "full", "perhaps begun", "perhaps not begun"],
+)
+def test_a_service_that_is_gone_is_given_up_and_nothing_is_lost(
+    server: BatchServer,
+    asker: Asker,
+    troubles: dict[str, list[str]],
+    begun: bool,  # noqa: FBT001  a test's parameter
+) -> None:
+    """After --xling-timeout; the next run takes the answers in, or has them asked, once."""
+    server.troubles |= {place: deque(those) for place, those in troubles.items()}
+    fault = replace(asker, patience_s=0.2).fault("a")
     assert isinstance(fault, GivenUp)
     assert "no answer for 0.2 s (--xling-timeout)" in str(fault)
+    ((row, _),) = asker.kept()
+    assert begun == (row.batch is not None) == (row.status != "not begun")
     server.troubles.clear()
-    assert ["b"] == Asker(tmp_path / "s.sqlite").texts("b")
-    assert [1, 1] == server.sizes
+    assert ["a"] == asker.texts("a")
+    assert [1] == list(server.asked.values())
+    assert [1] == server.sizes
 
 
 @pytest.mark.parametrize("listed", ["", "404"])
@@ -479,22 +467,6 @@ def test_a_batch_that_was_not_begun_never_will_be(server: BatchServer, asker: As
     assert ["file-2"] == [batch.file for batch in server.batches.values()]
 
 
-@pytest.mark.parametrize("trouble", ["lost", "503"])
-def test_a_run_that_never_learnt_whether_its_batch_was_begun(
-    server: BatchServer, tmp_path: Path, trouble: str
-) -> None:
-    """The next one finds out: it takes the answers in, or has them asked, once."""
-    path = tmp_path / "s.sqlite"
-    server.troubles |= {BEGIN: deque([trouble]), LIST: deque(["503"] * 1000)}
-    assert isinstance(Asker(path, patience_s=0.2).fault("a"), GivenUp)
-    ((row, _),) = Asker(path).kept()
-    assert (None, "not begun") == (row.batch, row.status)
-    server.troubles.clear()
-    assert ["a"] == Asker(path).texts("a")
-    assert [1] == list(server.asked.values())
-    assert [1] == server.sizes
-
-
 @pytest.mark.parametrize("place", [UPLOAD, STATE, RESULTS])
 @pytest.mark.parametrize("trouble", ["429", "500", "lost", "half"])
 def test_troubles_that_pass(server: BatchServer, asker: Asker, place: str, trouble: str) -> None:
@@ -504,50 +476,36 @@ def test_troubles_that_pass(server: BatchServer, asker: Asker, place: str, troub
     assert [1] == list(server.asked.values())
 
 
-def test_a_service_that_is_gone_is_given_up_and_nothing_is_lost(
-    server: BatchServer, tmp_path: Path
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        ("404", "It seems to have no Batch API: leave `batch:` out"),
+        ("401", "OPENAI_API_KEY is missing, wrong or for another server"),
+    ],
+)
+def test_what_to_do_is_said_without_the_key(
+    server: BatchServer, asker: Asker, status: str, said: str
 ) -> None:
-    """After --xling-timeout; what it has is taken in later."""
-    asker = Asker(tmp_path / "s.sqlite", patience_s=0.2)
-    server.troubles[STATE] = deque(["503"] * 1000)
-    fault = asker.fault("a")
-    assert isinstance(fault, GivenUp)
-    assert "no answer for 0.2 s (--xling-timeout)" in str(fault)
-    server.troubles.clear()
-    assert ["a"] == asker.texts("a")
-    assert [1] == list(server.asked.values())
-
-
-def test_a_server_without_batches(server: BatchServer, asker: Asker) -> None:
-    """Says what to do instead; no secret is shown."""
-    server.troubles[UPLOAD] = deque(["404"])
-    fault = asker.fault("a")
-    assert "It seems to have no Batch API: leave `batch:` out" in str(fault)
-    assert KEY not in str(fault)
-
-
-def test_a_wrong_key_is_told_without_the_key(server: BatchServer, asker: Asker) -> None:
     """Once, and nothing is asked again."""
-    server.troubles[UPLOAD] = deque(["401"] * 9)
+    server.troubles[UPLOAD] = deque([status] * ALWAYS)
     fault = asker.fault("a")
-    assert "OPENAI_API_KEY is missing, wrong or for another server" in str(fault)
+    assert said in str(fault)
     assert KEY not in str(fault)
     assert 1 == server.requests[UPLOAD]
 
 
 def test_the_cap_holds_for_batches_and_what_was_sent_is_taken_in_whatever_is_left(
-    server: BatchServer, tmp_path: Path
+    server: BatchServer, asker: Asker
 ) -> None:
     """An answer here costs 0.002 US$, so that a cap of 0.003 lets the second out and no third."""
-    path = tmp_path / "s.sqlite"
-    outcomes = Asker(path, max_usd=0.003).ask("a", "b", "c", "d", "e")
+    outcomes = replace(asker, max_usd=0.003).ask("a", "b", "c", "d", "e")
     over = [each for each in outcomes if isinstance(each, BudgetExceeded | GivenUp)]
     answered = [each for each in outcomes if isinstance(each, Response)]
     assert 5 == len(over) + len(answered)
     assert len(answered) == server.asked.total() < 5
     server.fates.append("stuck")
-    Asker(path, wait_s=0).ask("f", "g", "h")
+    replace(asker, wait_s=0).ask("f", "g", "h")
     server.stuck()
     asked = server.asked.copy()
-    assert list("fgh") == Asker(path, max_usd=0.000001).texts("f", "g", "h")
+    assert list("fgh") == replace(asker, max_usd=0.000001).texts("f", "g", "h")
     assert asked == server.asked

@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest_xling
 from pytest_xling.engine.client import Client
-from pytest_xling.engine.job import Job
 from pytest_xling.engine.limits import Account, Budget, Patience, Slots
 from pytest_xling.engine.run import Run
 from pytest_xling.errors import PermanentFault, TransientFault
 from pytest_xling.providers.scripted import ScriptedProvider
-from pytest_xling.records import Message, Request, Response, RunRecord, Sample, Usage
-from pytest_xling.store.database import Database
-from pytest_xling.store.runs import add_run
+from pytest_xling.records import Request, Response, Usage
 from pytest_xling.store.scores import scores
+from tests.engine.asking import asked_twice, begin_run
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -87,57 +85,15 @@ def _file(frame: FrameType, *, anywhere: bool = False) -> str | None:
     return name if anywhere or name.startswith(ROOMS) else None
 
 
-def jobs() -> list[Job]:
-    """Return questions in two languages, each asked twice; one is never answered."""
-    texts = {
-        "en": ("Why does bread rise when it is baked?", "Why is dough kneaded for long?", "never"),
-        "es": ("¿Por qué sube el pan en el horno?", "¿Por qué se amasa la masa?", "never más"),
-    }
-    return [
-        Job(
-            case_id=f"q{number}-{language}-r{repeat}",
-            benchmark="b",
-            sample=Sample(
-                id=f"q{number}",
-                benchmark="b",
-                language=language,
-                prompt={"question": text},
-                reference="Yeast makes gas.",
-            ),
-            condition=f"r{repeat}" if repeat else "",
-            position=2 * number + repeat,
-            request=Request(
-                model="m",
-                messages=(Message(role="user", content=text),),
-                params={},
-                repeat=repeat,
-                sample_id=f"q{number}",
-                language=language,
-            ),
-            metrics=METRICS,
-            pivot="en",
-        )
-        for language, questions in texts.items()
-        for number, text in enumerate(questions)
-        for repeat in range(2)
-    ]
+QUESTIONS = {
+    "en": ("Why does bread rise when it is baked?", "Why is dough kneaded for long?", "never"),
+    "es": ("¿Por qué sube el pan en el horno?", "¿Por qué se amasa la masa?", "never más"),
+}
 
 
 def evaluate(path: Path) -> None:
-    """Evaluate the jobs, with a judge, a budget, retries and a fitted metric."""
-    database = Database(path)
-    record = RunRecord(
-        run_id="r",
-        model="m",
-        created_at="2026-11-21",
-        status="running",
-        settings={},
-        versions={},
-        git="",
-        seed=0,
-    )
-    with database.write() as connection:
-        add_run(connection, record)
+    """Evaluate questions asked twice, with a judge, a budget, retries and a fitted metric."""
+    database, jobs = begin_run(path, "r"), asked_twice(QUESTIONS, METRICS)
 
     async def work() -> None:
         model = Client(
@@ -148,9 +104,9 @@ def evaluate(path: Path) -> None:
             account=Account(Budget(1.0), 1.0, 1.0),
         )
         run = Run(run_id="r", database=database, tested=model, roles={"judge": [model]})
-        await run.evaluate(jobs())
-        answered = {("b", job.case_id) for job in jobs() if job.sample.id != "q2"}
-        await run.score_corpora(jobs(), answered=answered)
+        await run.evaluate(jobs)
+        answered = {("b", job.case_id) for job in jobs if job.sample.id != "q2"}
+        await run.score_corpora(jobs, answered=answered)
         await run.aclose()
 
     asyncio.run(work())

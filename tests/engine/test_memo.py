@@ -3,47 +3,35 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import sqlite3
 import subprocess
 import sys
 import time
 from collections import Counter
-from contextlib import asynccontextmanager, closing
+from contextlib import closing
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
 
-from pytest_xling.engine.client import Client
-from pytest_xling.engine.memo import AnswerMemo, Step, remember
-from pytest_xling.engine.store_writer import StoreWriter
+from pytest_xling.engine.memo import Step, remember
 from pytest_xling.errors import EvaluationError, PermanentFault
 from pytest_xling.keys import content_key
 from pytest_xling.providers.scripted import ScriptedProvider
-from pytest_xling.records import Message, Request, Response
+from pytest_xling.records import Request, Response
 from pytest_xling.store.database import Database
 from pytest_xling.store.outputs import claim, step_id
+from tests.engine.asking import ask, opened, request
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
-    from pathlib import Path
 
     from pytest_xling.config.store_location import StoreLocation
+    from pytest_xling.engine.store_writer import StoreWriter
     from pytest_xling.errors import XlingError
 
     Outputs: TypeAlias = AsyncIterator[dict[int, int | XlingError]]
-
-
-@asynccontextmanager
-async def opened(location: StoreLocation) -> AsyncIterator[StoreWriter]:
-    """A store at *location*."""
-    with closing(Database(location)) as database:
-        store = StoreWriter(database)
-        try:
-            yield store
-        finally:
-            await store.aclose()
 
 
 class Doubling:
@@ -116,16 +104,12 @@ def test_what_is_ready_is_kept_whatever_breaks_after_it(tmp_path: Path) -> None:
     assert [[2]] == mended.batches
 
 
-def test_calls_side_by_side_compute_once(tmp_path: Path) -> None:
+async def test_calls_side_by_side_compute_once(tmp_path: Path) -> None:
     """What another call is about to have is waited for."""
     doubling = Doubling()
-
-    async def both() -> Sequence[list[int | XlingError]]:
-        async with opened(tmp_path / "s.sqlite") as store:
-            calls = doubling.double(store, 1, 2), doubling.double(store, 2, 3)
-            return await asyncio.gather(*calls)
-
-    assert [[2, 4], [4, 6]] == [*asyncio.run(both())]
+    async with opened(tmp_path / "s.sqlite") as store:
+        calls = doubling.double(store, 1, 2), doubling.double(store, 2, 3)
+        assert [[2, 4], [4, 6]] == await asyncio.gather(*calls)
     assert [1, 2, 3] == sorted(value for batch in doubling.batches for value in batch)
 
 
@@ -148,25 +132,6 @@ class Echo(ScriptedProvider):
         return Response(text=question, stop_reason="stop")
 
 
-def request(question: object) -> Request:
-    """Return a request that asks *question*."""
-    return Request(model="m", messages=(Message(role="user", content=str(question)),), params={})
-
-
-def ask(location: StoreLocation, provider: Echo, *questions: object) -> list[str | BaseException]:
-    """Ask *questions* at once; return the answers, and in place of some why there is none."""
-
-    async def asked() -> list[str | BaseException]:
-        async with opened(location) as store:
-            memo = await AnswerMemo.open(Client(provider), store)
-            answers = await asyncio.gather(
-                *(memo(request(question)) for question in questions), return_exceptions=True
-            )
-            return [str(a.text) if isinstance(a, Response) else a for a in answers]
-
-    return asyncio.run(asyncio.wait_for(asked(), 300))
-
-
 def test_a_question_is_asked_once(location: StoreLocation) -> None:
     """However many wait for the answer, and in another session not at all."""
     one, other = Echo(), Echo()
@@ -187,45 +152,19 @@ def test_a_fault_reaches_the_caller_and_is_not_kept(location: StoreLocation) -> 
 
 
 ASKING = """
-import json, sys
+import sys
 from pathlib import Path
-sys.path.insert(0, sys.argv[2])
-from test_memo import Echo, ask
-echo = Echo(delay_s=float(sys.argv[3]))
-answers = ask(Path(sys.argv[1]), echo, *range(10, 30))
-print(json.dumps([answers, sorted(echo.asked)]))
+sys.path.insert(0, sys.argv[1])
+from tests.engine.test_memo import Echo, ask
+ask(Path(sys.argv[2]), Echo(delay_s=600), *range(10, 30))
 """
-
-
-def asking(path: Path, *, delay_s: float) -> list[str]:
-    """Return the command of another process that asks for 10 to 29."""
-    return [sys.executable, "-c", ASKING, str(path), __file__.rpartition("/")[0], str(delay_s)]
-
-
-def test_two_processes_share_the_work(tmp_path: Path) -> None:
-    """What one is asking the other waits for."""
-    path, one = tmp_path / "s.sqlite", Echo(delay_s=0.3)
-    Database(path).close()
-
-    async def both() -> tuple[list[Any], Any]:
-        first = asyncio.create_task(asyncio.to_thread(ask, path, one, *range(20)))
-        await asyncio.sleep(0.1)
-        other = await asyncio.create_subprocess_exec(
-            *asking(path, delay_s=0), stdout=subprocess.PIPE
-        )
-        out, _ = await other.communicate()
-        return await first, json.loads(out)
-
-    answers, (others, asked_by_other) = asyncio.run(both())
-    assert list(map(str, range(20))) == answers
-    assert list(map(str, range(10, 30))) == others
-    assert Counter(map(str, range(30))) == one.asked + Counter(asked_by_other)
 
 
 def test_the_leases_of_a_killed_process_do_not_hold_others_up(tmp_path: Path) -> None:
     """After kill -9 in mid-step, another process takes over at once, not at the lease's end."""
     path = tmp_path / "s.sqlite"
-    process = subprocess.Popen(asking(path, delay_s=600))
+    root = Path(__file__).parents[2]
+    process = subprocess.Popen([sys.executable, "-c", ASKING, str(root), str(path)])
     deadline = time.monotonic() + 300
     while time.monotonic() < deadline and not (path.exists() and leases(path)):
         time.sleep(0.05)

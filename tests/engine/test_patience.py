@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-from typing import TYPE_CHECKING
-
 import pytest
 
 from pytest_xling.engine import limits as module
 from pytest_xling.engine.limits import Patience
 from pytest_xling.errors import GivenUp, PermanentFault, RateLimited, TransientFault
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class Clock:
@@ -34,118 +28,83 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return made
 
 
-def on_a_loop(check: Callable[[], None]) -> None:
-    """Run *check* where timers can be set."""
-
-    async def main() -> None:
-        check()
-
-    asyncio.run(main())
-
-
-def test_pauses_double_and_fit_into_the_patience(clock: Clock) -> None:
+@pytest.mark.parametrize("patience_s", [1.0, 120.0, 3600.0])
+async def test_pauses_double_and_fit_into_the_patience(clock: Clock, patience_s: float) -> None:
     """Some ten probes, whatever the patience is."""
-
-    def check() -> None:
-        for patience_s in (1.0, 120.0, 3600.0):
-            patience = Patience(patience_s=patience_s)
-            patience.failed(RateLimited("full"))
-            start, pauses = clock.now, []
-            while clock.now - start < patience_s:
-                pauses.append(patience.pause_s())
-                clock.now += pauses[-1]
-            assert 8 <= len(pauses) <= 14
-            assert patience_s == pytest.approx(sum(pauses))
-
-    on_a_loop(check)
+    patience = Patience(patience_s=patience_s)
+    patience.failed(RateLimited("full"))
+    start, pauses = clock.now, []
+    while clock.now - start < patience_s:
+        pauses.append(patience.pause_s())
+        clock.now += pauses[-1]
+    assert 8 <= len(pauses) <= 14
+    assert patience_s == pytest.approx(sum(pauses))
 
 
-def test_a_wait_that_is_asked_for_is_kept_as_far_as_the_patience_goes(clock: Clock) -> None:
+async def test_a_wait_that_is_asked_for_is_kept_as_far_as_the_patience_goes(clock: Clock) -> None:
     """20 of 120 s are waited; of an hour half of what is left, so that it is asked once more."""
-
-    def check() -> None:
-        patience = Patience(patience_s=120)
-        patience.failed(RateLimited("full"))
-        assert 20 == patience.pause_s(20)
-        assert 60 == patience.pause_s(3600)
-        clock.now += 100
-        assert 10 == patience.pause_s(20)
-        clock.now += 19
-        assert 7.5 == patience.pause_s(20)
-
-    on_a_loop(check)
+    patience = Patience(patience_s=120)
+    patience.failed(RateLimited("full"))
+    assert (20, 60) == (patience.pause_s(20), patience.pause_s(3600))
+    clock.now += 100
+    assert 10 == patience.pause_s(20)
+    clock.now += 19
+    assert 7.5 == patience.pause_s(20)
 
 
-def test_what_is_waited_for_is_said(clock: Clock) -> None:
+async def test_what_is_waited_for_is_said(clock: Clock) -> None:
     """Model, fault and time; nothing once there is an answer."""
-
-    def check() -> None:
-        patience = Patience("gpt-4o", patience_s=120)
-        said = [patience.waiting]
-        patience.failed(RateLimited("full"))
-        clock.now += 35
-        said.append(patience.waiting)
-        patience.failed(TransientFault("broken", status=503))
-        said.append(patience.waiting)
-        patience.answered()
-        said.append(patience.waiting)
-        assert ["", "gpt-4o: 429, 35 of 120 s", "gpt-4o: 503, 35 of 120 s", ""] == said
-
-    on_a_loop(check)
+    patience = Patience("gpt-4o", patience_s=120)
+    said = [patience.waiting]
+    patience.failed(RateLimited("full"))
+    clock.now += 35
+    said.append(patience.waiting)
+    patience.failed(TransientFault("broken", status=503))
+    said.append(patience.waiting)
+    patience.answered()
+    said.append(patience.waiting)
+    assert ["", "gpt-4o: 429, 35 of 120 s", "gpt-4o: 503, 35 of 120 s", ""] == said
 
 
-def test_a_few_requests_that_fail_are_no_storm(clock: Clock) -> None:
+async def test_a_few_requests_that_fail_are_no_storm() -> None:
     """Where others were answered, it may be these prompts; where nobody was, it is the server."""
-    del clock
-
-    def check() -> None:
-        new, known = Patience(), Patience()
-        known.answered()
-        for number in range(12):
-            new.failed(TransientFault("500"), request=number % 4)
-            known.failed(TransientFault("500"), request=number % 4)
-        assert new.failing
-        assert not known.failing
-        known.failed(TransientFault("500"), request=5)
-        assert known.failing
-
-    on_a_loop(check)
+    new, known = Patience(), Patience()
+    known.answered()
+    for number in range(12):
+        new.failed(TransientFault("500"), request=number % 4)
+        known.failed(TransientFault("500"), request=number % 4)
+    assert new.failing
+    assert not known.failing
+    known.failed(TransientFault("500"), request=5)
+    assert known.failing
 
 
-def test_what_is_under_way_may_still_be_answered(clock: Clock) -> None:
+async def test_what_is_under_way_may_still_be_answered(clock: Clock) -> None:
     """The end of the patience waits for a request that was sent before it."""
-
-    async def main() -> None:
-        patience = Patience(patience_s=10)
-        async with patience.tries() as tries:
-            silent = pytest.raises(GivenUp, match=r"no answer for 10 s \(--xling-timeout\)")
-            with silent, tries.attempt():
-                patience.failed(RateLimited("full"))
-                clock.now += 11
-                patience.failed(RateLimited("full"))
-                assert not patience.stopped
-                raise RateLimited("full")  # noqa: EM101  no message for anybody
-
-    asyncio.run(main())
+    patience = Patience(patience_s=10)
+    async with patience.tries() as tries:
+        silent = pytest.raises(GivenUp, match=r"no answer for 10 s \(--xling-timeout\)")
+        with silent, tries.attempt():
+            patience.failed(RateLimited("full"))
+            clock.now += 11
+            patience.failed(RateLimited("full"))
+            assert not patience.stopped
+            raise RateLimited("full")  # noqa: EM101  no message for anybody
 
 
-def test_three_in_a_row_and_alike_are_enough() -> None:
+async def test_three_in_a_row_and_alike_are_enough() -> None:
     """An answer in between, or another text, and it begins anew."""
-
-    def check() -> None:
-        patience = Patience()
-        wrong = PermanentFault("401", every_request=True)
-        for fault in (wrong, wrong, None, wrong, wrong, PermanentFault("404", every_request=True)):
-            if fault is None:
-                patience.answered()
-            else:
-                patience.failed(fault)
-        patience.failed(PermanentFault("too long"))
-        assert not patience.stopped
-        for _ in range(3):
-            patience.failed(wrong)
-        with pytest.raises(GivenUp, match="3 requests in a row met the same fault: 401") as caught:
-            patience.check()
-        assert "401" == caught.value.cause
-
-    on_a_loop(check)
+    patience = Patience()
+    wrong = PermanentFault("401", every_request=True)
+    for fault in (wrong, wrong, None, wrong, wrong, PermanentFault("404", every_request=True)):
+        if fault is None:
+            patience.answered()
+        else:
+            patience.failed(fault)
+    patience.failed(PermanentFault("too long"))
+    assert not patience.stopped
+    for _ in range(3):
+        patience.failed(wrong)
+    with pytest.raises(GivenUp, match="3 requests in a row met the same fault: 401") as caught:
+        patience.check()
+    assert "401" == caught.value.cause

@@ -12,6 +12,7 @@ from pytest_xling.engine.store_writer import StoreWriter
 from pytest_xling.errors import StoreError
 from pytest_xling.store.database import Database
 from pytest_xling.store.outputs import Output, find_newest, step_id
+from tests.engine.asking import opened
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,14 +31,11 @@ def broken(_connection: Connection) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_a_bug_ends_the_thread_but_no_wait(tmp_path: Path) -> None:
+async def test_a_bug_ends_the_thread_but_no_wait(tmp_path: Path) -> None:
     """Calls and rows, queued before and after it, fail; closing ends, too."""
-
-    async def use() -> list[str]:
-        errors: list[str] = []
-        store = StoreWriter(
-            Database(tmp_path / "s.sqlite"), on_error=lambda error: errors.append(str(error))
-        )
+    errors: list[StoreError] = []
+    async with asyncio.timeout(10):
+        store = StoreWriter(Database(tmp_path / "s.sqlite"), on_error=errors.append)
         step = await store.write(number)
         for work in (broken, number, number):
             with pytest.raises(StoreError):
@@ -45,31 +43,21 @@ def test_a_bug_ends_the_thread_but_no_wait(tmp_path: Path) -> None:
         with pytest.raises(StoreError, match="thread has ended"):
             await store.put(Output(key=(b"k", step), output="1"))
         await store.aclose()
-        return errors
-
-    first, *_ = asyncio.run(asyncio.wait_for(use(), 10))
-    assert "ZeroDivisionError" in first
+    assert "ZeroDivisionError" in str(errors[0])
 
 
-def test_after_closing_a_call_fails_at_once(tmp_path: Path) -> None:
+async def test_after_closing_a_call_fails_at_once(tmp_path: Path) -> None:
     """What was queued before is kept."""
-
-    async def use() -> dict[bytes, tuple[int, str]]:
-        database = Database(tmp_path / "s.sqlite")
-        store = StoreWriter(database)
-        step = await store.write(number)
-        row = Output(key=(b"k", step), output="1")
-        putting = asyncio.create_task(store.put(row))
-        await asyncio.sleep(0)
-        await store.aclose()
+    path = tmp_path / "s.sqlite"
+    async with asyncio.timeout(10):
+        async with opened(path) as store:
+            step = await store.write(number)
+            putting = asyncio.create_task(store.put(Output(key=(b"k", step), output="1")))
+            await asyncio.sleep(0)
         await putting
+        found = partial(find_newest, keys=[b"k"], step=step)
         with pytest.raises(StoreError, match="ended"):
-            await store.read(partial(find_newest, keys=[b"k"], step=step))
-        again = StoreWriter(database)
-        stored = await again.read(partial(find_newest, keys=[b"k"], step=step))
-        await again.aclose()
-        database.close()
-        return stored
-
-    ((_, output),) = asyncio.run(asyncio.wait_for(use(), 10)).values()
+            await store.read(found)
+        async with opened(path) as again:
+            ((_, output),) = (await again.read(found)).values()
     assert output == "1"
