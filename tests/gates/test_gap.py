@@ -53,21 +53,22 @@ def _estimate(
     **fields: Any,
 ) -> Estimate:
     """Estimate the gap from Hindi to English."""
-    sides = [
+    hindi, english = (
         [
             given if isinstance(given, Score) else score(given, f"q{at}", language=code)
             for at, given in enumerate(side)
         ]
         for side, code in ((here, "hi"), (there, "en"))
-    ]
+    )
     bounds = (None if widest is None else 0.0, widest)
     of = measure(bounds=bounds, limits=(margin,), **fields)
-    return gap_estimate(*sides, of, pivot="en")
+    return gap_estimate(hindi, english, of, pivot="en")
 
 
 def _flags(here: Side, there: Side, **fields: Any) -> Estimate:
     """Estimate the gap of a flag that is bad."""
-    return _estimate(here, there, **{"share": True, "better": "lower"} | fields)
+    plain: dict[str, Any] = {"share": True, "better": "lower"}
+    return _estimate(here, there, **plain | fields)
 
 
 def _judge(made: Estimate, max_gap: float = 0.1, **demands: Any) -> Verdict:
