@@ -8,7 +8,7 @@ import pytest
 
 from pytest_xling import registry
 from pytest_xling.config.yaml import read_yaml
-from pytest_xling.engine.steps import StepFactory, parameters_of
+from pytest_xling.engine.steps import parameters_of
 from pytest_xling.errors import ConfigError
 from pytest_xling.planning import checks
 from pytest_xling.planning.checks import declare_checks, read_checks
@@ -34,11 +34,17 @@ def answer(text: str, language: str = "en", reference: str | None = None) -> Ans
     return Answer(sample=sample, response=Response(text=text, stop_reason="stop"))
 
 
+def written(folder: Path, check: str, name: str = "mine") -> Path:
+    """Write a prompts.yaml with one check on its second line."""
+    folder.mkdir(exist_ok=True)
+    path = folder / "prompts.yaml"
+    path.write_text(f"checks:\n  {name}: {check}\n", encoding="utf-8")
+    return path
+
+
 def readings(tmp_path: Path, check: str, *answers: Answer) -> list[tuple[float | None, str]]:
     """Return what a check says of *answers*."""
-    path = tmp_path / "prompts.yaml"
-    path.write_text(f"checks:\n  mine: {check}\n", encoding="utf-8")
-    made = read_checks(read_yaml(path))["mine"]()
+    made = read_checks(read_yaml(written(tmp_path, check)))["mine"]()
     return [(reading.value, reading.reason) for reading in made.score(answers)]
 
 
@@ -106,16 +112,9 @@ def test_the_reference(tmp_path: Path) -> None:
 def test_its_parameters_are_signed(tmp_path: Path) -> None:
     """What is tested makes the number; the place it is written in does not."""
     signed = []
-    for name, value in (("a", "salt"), ("b", "salt"), ("a", "pepper")):
-        folder = tmp_path / name
-        folder.mkdir(exist_ok=True)
-        text = f"checks:\n  mine: {{contains: {{default: {value}, hi: नमक}}}}\n"
-        (folder / "prompts.yaml").write_text(text, encoding="utf-8")
-        declare_checks([folder])
-        signed.append(parameters_of(StepFactory().make("metric", "mine")))
-        if name == "b":
-            registry._added.clear()
-            registry.load.cache_clear()
+    for folder, value in (("a", "salt"), ("b", "salt"), ("c", "pepper")):
+        path = written(tmp_path / folder, f"{{contains: {{default: {value}, hi: नमक}}}}")
+        signed.append(parameters_of(read_checks(read_yaml(path))["mine"]()))
     expected = {"contains": {"default": ["salt"], "hi": ["नमक"]}, "ignore_case": False}
     assert expected == signed[0] == signed[1]
     assert signed[0] != signed[2]
@@ -123,14 +122,13 @@ def test_its_parameters_are_signed(tmp_path: Path) -> None:
 
 def test_a_name_that_is_taken(tmp_path: Path) -> None:
     """By a metric of ours, or by another check of another benchmark."""
-    for name, text in (
-        ("a", "checks: {mine: {max_chars: 8}}"),
-        ("b", "checks: {mine: {max_chars: 9}}"),
-        ("c", "checks: {repetition: {max_chars: 9}}"),
-    ):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "prompts.yaml").write_text(f"\n{text}\n", encoding="utf-8")
+    ours, same, other = (
+        written(tmp_path / folder, f"{{max_chars: {most}}}", name).parent
+        for folder, most, name in (("a", 8, "mine"), ("b", 9, "mine"), ("c", 9, "repetition"))
+    )
+    declare_checks([ours, ours])  # the same twice is one metric
+    assert "mine" in registry.names("metric")
     with pytest.raises(ConfigError, match=r"b/prompts.yaml:2: metric 'mine' is defined in .*a/pro"):
-        declare_checks([tmp_path / "a", tmp_path / "b"])
+        declare_checks([same])
     with pytest.raises(ConfigError, match=r"c/prompts.yaml:2: metric 'repetition' exists already"):
-        declare_checks([tmp_path / "c"])
+        declare_checks([other])

@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from pytest_xling.planning.prompts import Prompts
+    from tests.planning.bread import Bread
 
 
-def test_what_it_says(prompts_of: Callable[[str], Prompts]) -> None:
+def test_what_it_says(bread: Bread) -> None:
     """Columns by field, in one of three ways, and where each stands."""
-    data = prompts_of(
+    data = bread.prompts(
         "data: {file: q.csv, question: {hin: h, en: e}, id: [a, 2], reference: 3, topic: t, "
         "pair: line}"
     ).data
@@ -23,8 +21,8 @@ def test_what_it_says(prompts_of: Callable[[str], Prompts]) -> None:
     assert data.origin["topic"].endswith("prompts.yaml:1: data.topic")
 
 
-def test_keys_of_the_users_own_are_metadata(prompts_of: Callable[[str], Prompts]) -> None:
+def test_keys_of_the_users_own_are_metadata(bread: Bread) -> None:
     """``subject`` is no misspelling of ``subset``."""
-    data = prompts_of("data: {question: q, subject: s, region: r}").data
+    data = bread.prompts("data: {question: q, subject: s, region: r}").data
     assert data is not None
     assert {"question", "subject", "region"} == {*data.columns}

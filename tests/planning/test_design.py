@@ -10,20 +10,18 @@ from pytest_xling.config.settings import Settings
 from pytest_xling.planning.design import Design
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from pytest_xling.planning.prompts import Prompts
+    from tests.planning.bread import Bread
 
 
-def test_nothing_said(prompts_of: Callable[[str], Prompts]) -> None:
+def test_nothing_said(bread: Bread) -> None:
     """A benchmark that says nothing asks each question once, at temperature 0."""
-    design = prompts_of("").design
+    design = bread.prompts("").design
     assert Design() == design
     (condition,) = design.conditions(Settings(model="m"))
     assert (0.0, 0) == (condition.temperature, condition.repeat)
 
 
-def test_everything_said(prompts_of: Callable[[str], Prompts]) -> None:
+def test_everything_said(bread: Bread) -> None:
     """All keys are read; languages by any of their names."""
     said = (
         "asked: per_temperature\nsamples: 3\ntemperatures: [1, 0]\npivot: english\n"
@@ -38,7 +36,7 @@ def test_everything_said(prompts_of: Callable[[str], Prompts]) -> None:
         top_logprobs=5,
         max_tokens=16,
     )
-    assert expected == prompts_of(said).design
+    assert expected == bread.prompts(said).design
 
 
 @pytest.mark.parametrize(
@@ -49,11 +47,9 @@ def test_everything_said(prompts_of: Callable[[str], Prompts]) -> None:
         ("once", [(0.0, 0)]),
     ],
 )
-def test_conditions(
-    prompts_of: Callable[[str], Prompts], asked: str, expected: list[tuple[float, int]]
-) -> None:
+def test_conditions(bread: Bread, asked: str, expected: list[tuple[float, int]]) -> None:
     """Repeats and temperatures are those of the benchmark unless the run says otherwise."""
-    design = prompts_of(f"asked: {asked}\nsamples: 2\ntemperatures: [0, 1]").design
+    design = bread.prompts(f"asked: {asked}\nsamples: 2\ntemperatures: [0, 1]").design
     found = [(c.temperature, c.repeat) for c in design.conditions(Settings(model="m"))]
     assert expected == found
     more = Settings(model="m", samples=3, temperatures=(0.5,))

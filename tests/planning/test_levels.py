@@ -13,17 +13,16 @@ from pytest_xling.errors import ConfigError
 from pytest_xling.planning.expand import levels_of, template_number
 from pytest_xling.records import Sample
 from pytest_xling.text.stance import LEVELS
+from tests.planning.bread import level_templates
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from pytest_xling.planning.prompts import Prompts
+    from tests.planning.bread import Bread
 
 CLAIM = Sample(
     id="c07",
     benchmark="b",
     language="en",
-    prompt={"claim": "tea cures colds", "claim_topic": "tea as a cure for {colds}"},
+    prompt={"claim": "tea cures colds"},
     reference="false",
     metadata={"veracity": "false"},
 )
@@ -31,22 +30,12 @@ TEMPLATES = {level: tuple(f"{level} {n}: {{claim}}?" for n in range(5)) for leve
 HEAD = 'chat: "{question}"\nexpand: levels\n'
 
 
-def lines(code: str, *, templates: int = 2, skip: str = "") -> str:
-    """Return the templates of one language as they stand in prompts.yaml."""
-    rows = [f"  {code}:"]
-    for level in LEVELS:
-        if level != skip:
-            rows += [f"    {level}:", *(f'      - "{n} {{claim}}?"' for n in range(templates))]
-    return "\n".join(rows) + "\n"
-
-
 def test_a_claim_is_asked_about_at_each_level() -> None:
     """Five samples with their query, level and template, all of one cluster."""
     made = levels_of(CLAIM, TEMPLATES, seed=0)
-    assert [f"c07-l{n}" for n in range(5)] == [one.id for one in made]
-    assert [0, 1, 2, 3, 4] == [one.level for one in made]
-    assert {"c07"} == {one.parallel_id for one in made}
-    assert {"false"} == {one.reference for one in made}
+    assert [(f"c07-l{n}", n, "c07", "false") for n in range(5)] == [
+        (one.id, one.level, one.parallel_id, one.reference) for one in made
+    ]
     for level, one in zip(LEVELS, made, strict=True):
         number = int(one.metadata["template"]) - 1
         assert f"{level} {number}: tea cures colds?" == one.prompt["question"]
@@ -54,20 +43,11 @@ def test_a_claim_is_asked_about_at_each_level() -> None:
 
 
 def test_languages_are_asked_in_parallel_words() -> None:
-    """The same claim takes the same templates in another language."""
-    other = replace(CLAIM, language="es", prompt={"claim": "el té cura"})
-    numbers = [
-        [one.metadata["template"] for one in levels_of(sample, TEMPLATES, seed=4)]
-        for sample in (CLAIM, other)
-    ]
-    assert numbers[0] == numbers[1]
-
-
-def test_braces_in_a_claim_stay() -> None:
-    """What a claim says is no template."""
-    templates = dict.fromkeys(LEVELS, ("about {claim_topic}",))
-    made = levels_of(CLAIM, templates, seed=0)
-    assert {"about tea as a cure for {colds}"} == {one.prompt["question"] for one in made}
+    """The same claim takes the same templates in another language, and its braces stay."""
+    other = replace(CLAIM, language="es", prompt={"claim": "el {té} cura"})
+    ours, others = (levels_of(sample, TEMPLATES, seed=4) for sample in (CLAIM, other))
+    assert [one.metadata["template"] for one in ours] == [o.metadata["template"] for o in others]
+    assert all(one.prompt["question"].endswith(": el {té} cura?") for one in others)
 
 
 @given(st.text(min_size=1, max_size=8), st.integers(0, 4), st.integers(0, 99), st.integers(1, 9))
@@ -86,17 +66,17 @@ def test_templates_are_mixed_over_claims() -> None:
     assert all(300 < used.count(number) < 500 for number in range(5))
 
 
-def test_templates_are_read_by_language(prompts_of: Callable[[str], Prompts]) -> None:
+def test_templates_are_read_by_language(bread: Bread) -> None:
     """By the language's code, whatever alias the file has."""
-    prompts = prompts_of(f"{HEAD}levels:\n{lines('en')}{lines('iw')}")
+    prompts = bread.prompts(f"{HEAD}levels:\n{level_templates('en')}{level_templates('iw')}")
     assert {"en", "he"} == prompts.levels.keys()
     assert ("0 {claim}?", "1 {claim}?") == prompts.levels["he"]["mild"]
     assert prompts.level_templates(CLAIM) == prompts.levels["en"]
 
 
-def test_a_language_without_templates_is_refused(prompts_of: Callable[[str], Prompts]) -> None:
+def test_a_language_without_templates_is_refused(bread: Bread) -> None:
     """And so is a field that the claim lacks."""
-    prompts = prompts_of(f"{HEAD}levels:\n{lines('en')}")
+    prompts = bread.prompts(f"{HEAD}levels:\n{level_templates('en')}")
     with pytest.raises(ConfigError, match="no templates in the language 'es'"):
         prompts.level_templates(replace(CLAIM, language="es"))
     with pytest.raises(ConfigError, match="names the field 'claim', which claim 'c07' lacks"):

@@ -8,24 +8,15 @@ import pytest
 
 from pytest_xling.errors import ConfigError
 from pytest_xling.languages import _find
-from pytest_xling.text.stance import LEVELS
+from tests.planning.bread import level_templates
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
-    from pytest_xling.planning.prompts import Prompts
-
-
-def levels(code: str, *, templates: int = 2, skip: str = "", text: str = "{claim}?") -> str:
-    """Return the templates of one language as they stand below ``levels:``."""
-    rows = [f"  {code}:"]
-    for level in LEVELS:
-        if level != skip:
-            rows += [f"    {level}:", *(f'      - "{n} {text}"' for n in range(templates))]
-    return "\n".join(rows) + "\n"
+    from tests.planning.bread import Bread
 
 
-LEVELED = f"expand: levels\nlevels:\n{levels('en')}"
+LEVELS = f"expand: levels\nlevels:\n{level_templates('en')}"
 LABELS = "completion:\n  hi:\n    question: Q\n    answer: "
 
 MISTAKES: Mapping[str, list[tuple[str, str]]] = {
@@ -37,10 +28,7 @@ MISTAKES: Mapping[str, list[tuple[str, str]]] = {
         ("answer_in:\n  en1: [tr]", r":2: answer_in\.en1: unknown language 'en1'\."),
         ("answer_in:\n  en:\n  - tr\n  - gibber", r":4: answer_in\.en\.1: unknown language 'gib"),
         ("answer_in:\n  en: [tr, Turkish]", r":2: answer_in\.en\.1: .* 'tr' is there twice"),
-        (
-            "answer_in:\n  en: [tr]\n  English: [hi]",
-            r":3: answer_in\.English: .*'en' is there twic",
-        ),
+        ("answer_in:\n  en: [tr]\n  English: [hi]", r":3: answer_in\.English: .*'en' is there tw"),
         ("pivot: en\nanswer_in: {en: [tr]}", r":2: answer_in: has no 'en', the pivot the others"),
         ("answers_in: {en: [tr]}", r":1: answers_in: unknown key. Did you mean 'answer_in'"),
     ],
@@ -85,18 +73,12 @@ MISTAKES: Mapping[str, list[tuple[str, str]]] = {
     ],
     "completion": [
         ("completion: []", r":1: completion: needs one entry per language"),
-        (
-            "completion:\n  hindu: {question: Q, answer: A}",
-            r":2: completion\.hindu: unknown language 'hindu'",
-        ),
+        ("completion:\n  hindu: {question: Q}", r":2: completion\.hindu: unknown language 'hindu'"),
         (f'{LABELS}""', r":4: completion\.hi\.answer: needs a label"),
         (f"{LABELS}A\n    answers: A", r":5: completion\.hi\.answers: unknown key.*'answer'"),
         (f"{LABELS}A\n    template: Why", r":5: completion\.hi\.template: needs a template"),
         (f"{LABELS}A\n    shots: {{a: b}}", r":5: completion\.hi\.shots: needs a list of \[quest"),
-        (
-            f"{LABELS}A\n    shots:\n      - [a, b]\n      - [a]",
-            r":7: completion\.hi\.shots\.1: needs a \[question, answer\] pair",
-        ),
+        (f"{LABELS}A\n    shots: [[a, b], [a]]", r":5: completion\.hi\.shots\.1: needs a \[quest"),
     ],
     "data": [
         ("data: q.csv", r":1: data: needs `file:` or `hub:`, or columns, such as `{file: q.csv, q"),
@@ -112,16 +94,10 @@ MISTAKES: Mapping[str, list[tuple[str, str]]] = {
         ("data: {hub: a/b}", r":1: data.hub: needs a split, such as `split: test`"),
         ("data: {hub: a/b, file: c, split: d}", r"data.hub: there is a file: already; keep one"),
         ("data: {revision: b}", r":1: data.revision: means something only with hub:"),
-        (
-            "data: {hub: a, split: '{language}', subset: '{language}'}",
-            r":1: data.split: subset: varies by la",
-        ),
+        ("data: {hub: a, split: '{language}', subset: '{language}'}", r"data.split: subset: varie"),
     ],
     "design": [
-        (
-            "asked: twice",
-            r":1: asked: 'twice' is unknown. Known: repeatedly, per_temp",
-        ),
+        ("asked: twice", r":1: asked: 'twice' is unknown. Known: repeatedly, per_temp"),
         ("samples: 0", r":1.*samples.*at least 1"),
         ("samples: '3'", r"expected a whole number, not '3'"),
         ("temperatures: [3]", r"temperature 3 is out of range"),
@@ -134,42 +110,30 @@ MISTAKES: Mapping[str, list[tuple[str, str]]] = {
     ],
     "languages": [
         ("languages: [yo]", r":1: languages: needs lines such as"),
-        (
-            "languages:\n  zz1: {script: Latn}",
-            r":2: languages\.zz1: unknown language 'zz1'.*such as x-elvish",
-        ),
+        ("languages:\n  zz1: {script: Latn}", r":2: languages\.zz1: unknown .*such as x-elvish"),
         ("languages:\n  x-elvish: {script: Latn}", r":2: languages\.x-elvish: needs a name"),
         ("languages:\n  x-elvish: {name: Elvish}", r":2: languages\.x-elvish: needs a script"),
         ("languages:\n  yo: {script: Latein}", r":2: languages\.yo\.script: 'Latein' is no script"),
         ("languages:\n  yo: {scrpt: Latn}", r":2: languages\.yo\.scrpt: unknown key.*'script'"),
         ("languages:\n  yo: {identifier: cld3}", r":2: languages\.yo\.identifier: .*mean 'cld2'"),
-        (
-            "languages:\n  yo: {identifier: langid}",
-            r":2: languages\.yo\.identifier: langid has no language 'yo'",
-        ),
+        ("languages:\n  yo: {identifier: langid}", r":2: languages\.yo\.identifier: langid has no"),
         ("languages:\n  yo: {close: ig}", r":2: languages\.yo\.close: needs a list"),
         ("languages:\n  yo: {close: [ig, xx]}", r":2: languages\.yo\.close\.1: unknown.* 'xx'"),
         ("languages:\n  yo: cld2", r":2: languages\.yo: needs some of name, script, identifier"),
         (
             "languages:\n  sw: {identifier: none}",
-            r":2: languages\.sw: Swahili is known, and figures of papers",
+            r":2: languages\.sw: Swahili is known, and fig",
         ),
     ],
     "levels": [
         ("expand: levels", r":1: expand: `expand: levels` needs `levels:`"),
-        (f"levels:\n{levels('en')}", r":1: levels: means something only with `expand: levels`"),
-        (
-            f"expand: levels\nlevels:\n{levels('en', skip='mild')}",
-            r":3: levels\.en: needs templates at the levels neutral",
-        ),
-        (
-            f"{LEVELED}{levels('es', templates=3)}",
-            r":20: levels\.es\.neutral: has 3 templates, and en has 2",
-        ),
-        (f"{LEVELED}{levels('xq')}", r":19: levels\.xq: unknown language 'xq'"),
-        (f"{LEVELED}{levels('english')}", r":19: levels\.english: .*'en' is there twice"),
-        (f"expand: levels\nlevels:\n{levels('en', text='it')}", r":5: .*such as '{claim}'"),
-        (f"expand: levels\nlevels:\n{levels('en', templates=0)}", r":4: .* a list of templates"),
+        (LEVELS.partition("\n")[2], r":1: levels: means something only with `expand: levels`"),
+        (LEVELS.partition("    mild")[0], r":3: levels\.en: needs templates at the levels neutral"),
+        (f"{LEVELS}{level_templates('es', templates=3)}", r":20: .* has 3 templates, and en has 2"),
+        (f"{LEVELS}{level_templates('xq')}", r":19: levels\.xq: unknown language 'xq'"),
+        (f"{LEVELS}{level_templates('english')}", r":19: levels\.english: .*'en' is there twice"),
+        (LEVELS.replace("{claim}", "it"), r":5: .*such as '{claim}'"),
+        (f"expand: levels\nlevels:\n{level_templates('en', templates=0)}", r":4: .* a list of tem"),
     ],
     "system and turns": [
         ("system: ''", r":1: system: needs a text that is not empty, or leave the key out"),
@@ -188,9 +152,9 @@ MISTAKES: Mapping[str, list[tuple[str, str]]] = {
     ],
 )
 def test_a_mistake_is_told(
-    prompts_of: Callable[[str], Prompts], monkeypatch: pytest.MonkeyPatch, text: str, said: str
+    bread: Bread, monkeypatch: pytest.MonkeyPatch, text: str, said: str
 ) -> None:
     """Before anything is asked."""
     monkeypatch.setattr(_find, "_declared", {})
     with pytest.raises(ConfigError, match=rf"prompts\.yaml(:\d+: .*)?{said}"):
-        prompts_of(text.rstrip())
+        bread.prompts(text.rstrip())

@@ -8,10 +8,10 @@ from pytest_xling.planning.parallel import pairing
 from pytest_xling.planning.plan import plan
 
 if TYPE_CHECKING:
-    from tests.planning.conftest import MakeBenchmark, MakeSettings
+    from tests.planning.bread import Bread
 
 
-def test_what_is_said(benchmark_of: MakeBenchmark, settings_of: MakeSettings) -> None:
+def test_what_is_said(bread: Bread) -> None:
     """All of them, some, or none; and nothing of a single language."""
     for ids, says in (
         ({"en": ["a", "b"], "es": ["b", "a"]}, "bread: 2 questions in 2 languages, paired by id"),
@@ -27,6 +27,6 @@ def test_what_is_said(benchmark_of: MakeBenchmark, settings_of: MakeSettings) ->
             ),
         ),
     ):
-        benchmark = benchmark_of(ids)
-        assert says == pairing(benchmark, plan(benchmark, settings_of(langs="all")))
-        assert not pairing(benchmark, plan(benchmark, settings_of(langs="en")))
+        benchmark = bread.write(ids)
+        assert says == pairing(benchmark, plan(benchmark, bread.settings(langs="all")))
+        assert not pairing(benchmark, plan(benchmark, bread.settings(langs="en")))

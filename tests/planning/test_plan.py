@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from pytest_xling.errors import ConfigError, DataError
 from pytest_xling.planning.plan import Case, groups_of, make_request, plan
 from pytest_xling.providers.scripted import ScriptedProvider
-from pytest_xling.records import Condition, Sample
+from pytest_xling.records import Condition, Request, Sample
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from tests.planning.conftest import MakeBenchmark, MakeSettings
+    from tests.planning.bread import Bread
 
 
 def ids_of(cases: Sequence[Case]) -> list[str]:
@@ -27,96 +27,72 @@ def ids_of(cases: Sequence[Case]) -> list[str]:
     return [case.id for case in cases]
 
 
-def test_ids_say_sample_language_and_condition(
-    benchmark_of: MakeBenchmark, settings_of: MakeSettings
-) -> None:
+def test_ids_say_sample_language_and_condition(bread: Bread) -> None:
     """The plain condition is not named; the others are, and ids are ASCII and differ."""
-    bread = benchmark_of({"en": ["q1", "q2"], "hi": ["q1", "q2"]})
-    cases = plan(bread, settings_of(langs="hi,en", temperatures="0,0.7", samples=2))
+    ids = {"en": ["q1", "q2"], "hi": ["q1", "q2"]}
+    cases = bread.plan(ids, langs="hi,en", temperatures="0,0.7", samples=2)
     assert ["q1-en", "q1-en-r1", "q1-en-t0.7", "q1-en-t0.7-r1"] == ids_of(cases)[:4]
     assert len(cases) == len(set(ids_of(cases))) == 2 * 2 * 4
     assert all(name.isascii() for name in ids_of(cases))
     assert list(range(16)) == [case.position for case in cases]
 
 
-def test_ids_that_look_like_other_ids_stay_apart(
-    benchmark_of: MakeBenchmark, settings_of: MakeSettings
-) -> None:
+def test_ids_that_look_like_other_ids_stay_apart(bread: Bread) -> None:
     """A sample may be called as another sample's case."""
-    bread = benchmark_of({"en": ["q1", "q1-hi", "q1-hi-en"], "hi": ["q1", "q1-hi"]})
-    cases = plan(bread, settings_of(langs="all"))
+    cases = bread.plan({"en": ["q1", "q1-hi", "q1-hi-en"], "hi": ["q1", "q1-hi"]}, langs="all")
     assert ["q1-en", "q1-hi", "q1-hi-en", "q1-hi-hi", "q1-hi-en-en"] == ids_of(cases)
 
 
 @pytest.mark.parametrize("temperatures", ["0.7,0.7000001", "1e-7,1.00000001e-7"])
-def test_close_temperatures_have_ids_of_their_own(
-    benchmark_of: MakeBenchmark, settings_of: MakeSettings, temperatures: str
-) -> None:
+def test_close_temperatures_have_ids_of_their_own(bread: Bread, temperatures: str) -> None:
     """However close, two temperatures are two cases."""
-    cases = plan(benchmark_of({"en": ["q1"]}), settings_of(langs="en", temperatures=temperatures))
+    cases = bread.plan({"en": ["q1"]}, langs="en", temperatures=temperatures)
     assert len(set(ids_of(cases))) == 2
 
 
-def test_a_plan_is_stable(benchmark_of: MakeBenchmark, settings_of: MakeSettings) -> None:
+def test_a_plan_is_stable(bread: Bread) -> None:
     """The order of languages, on the command line or in the data, changes nothing."""
-    bread = benchmark_of({"en": ["q2", "q1"], "hi": ["q1", "q2"], "zh": ["q3"]})
-    one, other = (plan(bread, settings_of(langs=langs)) for langs in ("zh,hi,en", "en,zh,hi"))
+    ids = {"en": ["q2", "q1"], "hi": ["q1", "q2"], "zh": ["q3"]}
+    one, other = (bread.plan(ids, langs=langs) for langs in ("zh,hi,en", "en,zh,hi"))
     assert one == other
     assert ["q2-en", "q2-hi", "q1-en", "q1-hi", "q3-zh"] == ids_of(one)
 
 
-def test_all_takes_what_there_is_data_for(
-    benchmark_of: MakeBenchmark, settings_of: MakeSettings
-) -> None:
-    """``all`` is every language of the data; an alias is the language."""
-    bread = benchmark_of({"en": ["q1"], "he": ["q1"]})
-    assert ["q1-en", "q1-he"] == ids_of(plan(bread, settings_of(langs="all")))
-    assert ["q1-he"] == ids_of(plan(bread, settings_of(langs="iw")))
+def test_all_takes_what_there_is_data_for(bread: Bread) -> None:
+    """``all`` is every language of the data, an alias is the language, and others are refused."""
+    ids = {"en": ["q1"], "he": ["q1"]}
+    assert ["q1-en", "q1-he"] == ids_of(bread.plan(ids, langs="all"))
+    assert ["q1-he"] == ids_of(bread.plan(ids, langs="iw"))
+    with pytest.raises(ConfigError, match=r"'bread' has no data for.* en, he; ask in these"):
+        bread.plan(ids, langs="en,zh")
 
 
-def test_a_language_without_data_is_refused(
-    benchmark_of: MakeBenchmark, settings_of: MakeSettings
-) -> None:
-    """The message says which languages there are."""
-    with pytest.raises(ConfigError, match=r"'bread' has no data for.* en, hi; ask in these"):
-        plan(benchmark_of({"en": ["q1"], "hi": ["q1"]}), settings_of(langs="en,zh"))
-
-
-def test_a_limit_counts_samples_and_takes_turns_between_sets(
-    benchmark_of: MakeBenchmark, settings_of: MakeSettings
-) -> None:
+def test_a_limit_counts_samples_and_takes_turns_between_sets(bread: Bread) -> None:
     """Each language keeps three samples from the front of its sets, with all their repeats."""
-    bread = benchmark_of(
-        {
-            "en": ["agnostic:a1", "agnostic:a2", "agnostic:a3", "specific:e1", "specific:e2"],
-            "hi": ["agnostic:a1", "agnostic:a2", "agnostic:a3", "specific:h1", "specific:h2"],
-        }
-    )
-    cases = plan(bread, settings_of(langs="en,hi", limit=3, samples=2))
+    both = ["agnostic:a1", "agnostic:a2", "agnostic:a3"]
+    ids = {
+        "en": [*both, "specific:e1", "specific:e2"],
+        "hi": [*both, "specific:h1", "specific:h2"],
+    }
+    cases = bread.plan(ids, langs="en,hi", limit=3, samples=2)
     kept = {(case.sample.id, case.sample.language) for case in cases}
     assert {(i, "en") for i in ("a1", "e1", "a2")} | {(i, "hi") for i in ("a1", "h1", "a2")} == kept
     assert len(cases) == 12
 
 
-def test_a_limit_keeps_parallel_questions_parallel(
-    benchmark_of: MakeBenchmark, settings_of: MakeSettings
-) -> None:
+def test_a_limit_keeps_parallel_questions_parallel(bread: Bread) -> None:
     """Also where the languages' files hold them in another order."""
     names = [f"q{number:02}" for number in range(20)]
     shuffled = names.copy()
     random.Random(3).shuffle(shuffled)  # noqa: S311  not for secrets
-    bread = benchmark_of({"en": names, "hi": shuffled})
-    cases = plan(bread, settings_of(langs="hi,en", limit=4))
+    cases = bread.plan({"en": names, "hi": shuffled}, langs="hi,en", limit=4)
     assert [f"{name}-{code}" for name in names[:4] for code in ("en", "hi")] == ids_of(cases)
 
 
-def test_a_template_that_names_an_absent_field_is_refused(
-    benchmark_of: MakeBenchmark, settings_of: MakeSettings
-) -> None:
+def test_a_template_that_names_an_absent_field_is_refused(bread: Bread) -> None:
     """The message names the file, the field and the sample."""
-    bread = benchmark_of({"en": ["q1"]}, prompts='chat: "{query}"\n')
     with pytest.raises(DataError, match=r"prompts\.yaml: chat: .*'query'.*'q1' \(en\)"):
-        plan(bread, settings_of(langs="en"))
+        bread.plan({"en": ["q1"]}, 'chat: "{query}"\n', langs="en")
 
 
 class Foreign:
@@ -151,27 +127,30 @@ class Foreign:
     ],
 )
 def test_ids_are_checked_whoever_read_the_data(
-    benchmark_of: MakeBenchmark, settings_of: MakeSettings, names: tuple[str, ...], message: str
+    bread: Bread, names: tuple[str, ...], message: str
 ) -> None:
     """Baselines are keyed on them, and pytest would rewrite what is not ASCII."""
     reader: Any = Foreign(*names)
-    bread = replace(benchmark_of({"en": ["q1"]}), reader=reader)
+    benchmark = replace(bread.write({"en": ["q1"]}), reader=reader)
     with pytest.raises(DataError, match=message):
-        plan(bread, settings_of(langs="en"))
+        plan(benchmark, bread.settings(langs="en"))
 
 
-def test_a_request_says_what_is_asked(
-    benchmark_of: MakeBenchmark, settings_of: MakeSettings
-) -> None:
-    """A seed is sent where something is random, or one is chosen; each repeat has its own."""
-    bread = benchmark_of({"en": ["q1", "q2"]})
-    settings = settings_of(langs="en", temperatures="0,0.7", samples=2, seed=40, max_tokens=99)
-    requests = [
+def requests_of(bread: Bread, ids: Sequence[str], **given: Any) -> list[Request]:
+    """Return what is asked in English with these options."""
+    benchmark, settings = bread.write({"en": ids}), bread.settings(langs="en", **given)
+    return [
         make_request(
-            case, benchmark=bread, settings=settings, provider=ScriptedProvider(), model="m"
+            case, benchmark=benchmark, settings=settings, provider=ScriptedProvider(), model="m"
         )
-        for case in plan(bread, settings)
+        for case in plan(benchmark, settings)
     ]
+
+
+def test_a_request_says_what_is_asked(bread: Bread) -> None:
+    """A seed is sent where something is random, or one is chosen; each repeat has its own."""
+    given: dict[str, Any] = {"temperatures": "0,0.7", "samples": 2, "max_tokens": 99}
+    requests = requests_of(bread, ["q1", "q2"], seed=40, **given)
     seeds = [request.params.get("seed") for request in requests]
     # At two temperatures the same: what differs between them is the temperature alone.
     assert [seeds[2], seeds[3], seeds[2], seeds[3]] == seeds[:4]
@@ -181,37 +160,16 @@ def test_a_request_says_what_is_asked(
     assert {99} == {request.params["max_tokens"] for request in requests}
     assert [0, 1, 0, 1] * 2 == [request.repeat for request in requests]
     assert ["Why q1?"] * 4 == [request.messages[0].content for request in requests[:4]]
-    other = make_request(
-        plan(bread, settings)[1],
-        benchmark=bread,
-        settings=settings.replaced(seed=41),
-        provider=ScriptedProvider(),
-        model="m",
-    )
-    assert seeds[1] != other.params["seed"]
-    usual = settings.replaced(seed=0)
-    unasked = make_request(
-        plan(bread, usual)[0],
-        benchmark=bread,
-        settings=usual,
-        provider=ScriptedProvider(),
-        model="m",
-    )
-    assert [0.0, None] == [unasked.params["temperature"], unasked.params.get("seed")]
+    assert seeds[1] != requests_of(bread, ["q1", "q2"], seed=41, **given)[1].params["seed"]
+    usual = requests_of(bread, ["q1", "q2"], seed=0, **given)[0].params
+    assert [0.0, None] == [usual["temperature"], usual.get("seed")]
 
 
-def test_a_temperature_left_to_the_model_is_not_sent(
-    benchmark_of: MakeBenchmark, settings_of: MakeSettings
-) -> None:
-    """Some models refuse any."""
-    bread = benchmark_of({"en": ["q1"]})
-    settings = settings_of(langs="en", temperatures="default")
-    (case,) = plan(bread, settings)
-    request = make_request(
-        case, benchmark=bread, settings=settings, provider=ScriptedProvider(), model="m"
-    )
+def test_a_temperature_left_to_the_model_is_not_sent(bread: Bread) -> None:
+    """Some models refuse any; the condition is the plain one."""
+    (request,) = requests_of(bread, ["q1"], temperatures="default")
     assert "temperature" not in request.params
-    assert case.id == "q1-en"
+    assert ["q1-en"] == ids_of(bread.plan({"en": ["q1"]}, langs="en", temperatures="default"))
 
 
 @given(

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_xling.planning.plan import Case, plan
+from pytest_xling.planning.plan import Case
 from pytest_xling.planning.shards import Shard
 from pytest_xling.records import Condition, Sample
 
 if TYPE_CHECKING:
-    from tests.planning.conftest import MakeBenchmark, MakeSettings
+    from tests.planning.bread import Bread
 
 QUESTIONS = 2000
 
@@ -49,12 +49,10 @@ def test_a_question_stays_where_it_is() -> None:
     assert [3, 1, 3, 3] == where
 
 
-def test_repeats_and_temperatures_stay_together(
-    benchmark_of: MakeBenchmark, settings_of: MakeSettings
-) -> None:
+def test_repeats_and_temperatures_stay_together(bread: Bread) -> None:
     """All that is planned of a question is in its shard, with its languages."""
-    benchmark = benchmark_of({"en": ["a", "b", "c", "d"], "hi": ["a", "b"]})
-    cases = plan(benchmark, settings_of(langs="en,hi", samples="2", temperatures="0,1"))
+    ids = {"en": ["a", "b", "c", "d"], "hi": ["a", "b"]}
+    cases = bread.plan(ids, langs="en,hi", samples="2", temperatures="0,1")
     for number in (1, 2):
         shard = Shard(number, 2)
         inside = {case.question for case in cases if shard.has(case)}
