@@ -35,30 +35,34 @@ THRESHOLDS = "benchmarks: {bread: {language_consistency: {floor: 0.5}}}"
 
 ANSWERS = "rules: [{text: Bread rises because the yeast in it makes gas while it is warm.}]"
 
-MOST_FILES = 56
-"""Of the package that one answer passes; two of them only on a slow machine, which shows progress.
+MOST_FILES = {"CaseCheck": 56, "GateCheck": 46}
+"""Of the package that one answer and one gate pass; two only on a slow machine, which shows progress.
 
-62 before the smaller house, whose aim is 30. Lower it with every file that goes."""
+62 and 41 before the smaller house, whose aim is 30 and 15. Lower them with every file that goes."""
 
 # Loaded before the plugin starts: notes each function of the package when it is first called, and
 # the files that are passed from the setting up of a case to its check.
 RECORDER = """
 import inspect, json, sys, threading
 
-calls, files = {}, set()
-answering = False
+calls, files = {}, {"CaseCheck": set(), "GateCheck": set()}
+passing = ""
 
 
 def note(frame, event, _):
     path, package, file = frame.f_code.co_filename.rpartition("/pytest_xling/")
-    global answering
+    global passing
     if event == "call" and package:
         name = frame.f_code.co_qualname
         calls.setdefault(f"{file}::{name}")
-        if name in ("CaseCheck.set_up", "CaseCheck.check"):
-            answering = name == "CaseCheck.set_up"
-        if answering and frame.f_code.co_flags & inspect.CO_NEWLOCALS:  # no body of a class
-            files.add(file)
+        if name in ("CaseCheck.set_up", "GateCheck.set_up"):
+            passing = name.partition(".")[0]
+        elif name == "CaseCheck.check":
+            passing = ""
+        if passing and frame.f_code.co_flags & inspect.CO_NEWLOCALS:  # no body of a class
+            files[passing].add(file)
+    elif event == "return" and package and frame.f_code.co_qualname == "GateCheck.check":
+        passing = ""
 
 
 threading.setprofile(note)
@@ -68,7 +72,7 @@ sys.setprofile(note)
 def pytest_unconfigure():
     sys.setprofile(None)
     with open("calls.json", "w") as file:
-        json.dump({"calls": list(calls), "files": sorted(files)}, file)
+        json.dump({"calls": list(calls)} | {name: sorted(files[name]) for name in files}, file)
 """
 
 
@@ -114,11 +118,10 @@ def test_the_walk_is_that_of_a_run(recorded: dict[str, list[str]]) -> None:
     assert out_of_order(named, recorded["calls"]) == []
 
 
-def test_one_answer_passes_few_files(recorded: dict[str, list[str]]) -> None:
-    """From the setting up of its case to its check; all that is opened for the first is in it."""
-    files = recorded["files"]
-    assert "engine/client.py" in files
-    assert len(files) <= MOST_FILES, files
+@pytest.mark.parametrize("check", MOST_FILES)
+def test_one_passes_few_files(recorded: dict[str, list[str]], check: str) -> None:
+    """From the setting up of a case to its check, of a gate to the end of its check; all that is opened for the first is in it."""
+    assert len(recorded[check]) <= MOST_FILES[check], recorded[check]
 
 
 def test_what_is_out_of_order_is_found() -> None:
