@@ -36,7 +36,7 @@ THRESHOLDS = "benchmarks: {bread: {language_consistency: {floor: 0.5}}}"
 ANSWERS = "rules: [{text: Bread rises because the yeast in it makes gas while it is warm.}]"
 
 MOST_FILES = {"CaseCheck": 56, "GateCheck": 46}
-"""Of the package that one answer and one gate pass; two only on a slow machine, which shows progress.
+"""Of the package that one answer and one gate pass; two only where progress is shown, as it is slow.
 
 62 and 41 before the smaller house, whose aim is 30 and 15. Lower them with every file that goes."""
 
@@ -120,7 +120,10 @@ def test_the_walk_is_that_of_a_run(recorded: dict[str, list[str]]) -> None:
 
 @pytest.mark.parametrize("check", MOST_FILES)
 def test_one_passes_few_files(recorded: dict[str, list[str]], check: str) -> None:
-    """From the setting up of a case to its check, of a gate to the end of its check; all that is opened for the first is in it."""
+    """From the setting up of a case to its check, of a gate to the end of its check.
+
+    They are the first of their run, so all that is opened is in it.
+    """
     assert len(recorded[check]) <= MOST_FILES[check], recorded[check]
 
 
