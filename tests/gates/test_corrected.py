@@ -3,76 +3,48 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 from pytest_xling.gates.corrected import LEAST_LABELS
-from pytest_xling.gates.pairing import BaselineSide
-from pytest_xling.records import Score, Threshold
 from pytest_xling.store.human_labels import HumanLabel
-from pytest_xling.store.questions import Question
-from tests.gates.judging import judge_gate, score
+from tests.gates.judging import at_levels, baseline, ends, judge_gate, limits, scores_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Literal
+    from collections.abc import Sequence
 
-    from pytest_xling.records import Verdict
+    from pytest_xling.gates.pairing import BaselineSide
+    from pytest_xling.gates.spec import GateKind
+    from pytest_xling.records import Score, Threshold, Verdict
 
 METRIC = "english_answer"
 NUMBER = "language_consistency"
-Key = tuple[str, str]
+Labels = dict[tuple[str, str], HumanLabel]
 
 
-def scores(values: list[float], language: str = "hi", metric: str = METRIC) -> list[Score]:
+def scores(values: Sequence[float], language: str = "hi", metric: str = METRIC) -> list[Score]:
     """Return one score per question."""
-    return [
-        score(value, f"q{number:04}", metric=metric, language=language)
-        for number, value in enumerate(values)
-    ]
+    return scores_of(values, language, metric=metric)
 
 
 def labels_of(
-    judged: list[Score], truth: list[float], every: int, *, kind: str = "flag"
-) -> dict[Key, HumanLabel]:
+    judged: list[Score], truth: Sequence[float], every: int, *, flag: bool = True
+) -> Labels:
     """Return what was said of all answers, and people's labels of each *every*-th."""
     return {
         (score.sample_id, ""): HumanLabel(
-            said={1.0: "yes", 0.0: "no"}.get(score.value or 0.0, "no") if kind == "flag" else "all",
+            said={1.0: "yes", 0.0: "no"}.get(score.value or 0.0, "no") if flag else "all",
             value=truth[number] if number % every == 0 else None,
         )
         for number, score in enumerate(judged)
     }
 
 
-def threshold(
-    *,
-    metric: str = METRIC,
-    estimate: Literal["corrected", "judge"] | None = None,
-    max_rate: float | None = None,
-    floor: float | None = None,
-    max_gap: float | None = None,
-    max_drop: float | None = None,
-    relative: bool = False,
-    max_trend: float | None = None,
-) -> Threshold:
+def threshold(**demands: Any) -> Threshold:
     """Return limits for Hindi."""
-    return Threshold(
-        benchmark="culture",
-        metric=metric,
-        language="hi",
-        max_rate=max_rate,
-        floor=floor,
-        max_gap=max_gap,
-        max_drop=max_drop,
-        relative_drop=relative,
-        max_trend=max_trend,
-        estimate=estimate,
-        min_n=20,
-        origin="thresholds.yaml:3",
-    )
+    return limits(**{"metric": METRIC, "min_n": 20} | demands)
 
 
 def blind_judge(n: int = 400, rate: float = 0.3) -> tuple[list[Score], list[float]]:
@@ -82,14 +54,22 @@ def blind_judge(n: int = 400, rate: float = 0.3) -> tuple[list[Score], list[floa
     return scores([value * (chance.random() < 1 / 3) for value in truth]), truth
 
 
-def gate(
-    judged: list[Score], labels: Mapping[Key, HumanLabel], limits: Threshold, **beside: object
-) -> Verdict:
+def gate(judged: list[Score], labels: Labels, demands: Threshold, **beside: Any) -> Verdict:
     """Judge one gate; *beside* is what it is compared with."""
-    kinds = ("gap", "drop", "trend")
-    kind = next((kind for kind in kinds if getattr(limits, f"max_{kind}") is not None), "limit")
+    kinds: tuple[GateKind, ...] = ("gap", "drop", "trend")
+    there = [kind for kind in kinds if getattr(demands, f"max_{kind}") is not None]
     by_language = {"hi": labels, "en": beside.pop("pivot_labels", {})}
-    return judge_gate(judged, limits, kind=kind, labels=by_language, **beside)  # type: ignore[arg-type]  # what is beside
+    return judge_gate(judged, demands, kind=[*there, "limit"][0], labels=by_language, **beside)
+
+
+def corrects(verdict: Verdict, truth: float, *, labelled: int) -> None:
+    """Assert that the gate fails by so many labels, around what people would find."""
+    made = verdict.estimate
+    assert ("fail", labelled) == (verdict.outcome, made.labelled)
+    assert f"corrected by {labelled} labels of people" in verdict.reason
+    assert ends(made)[0] < truth < ends(made)[1]
+    assert made.p is not None
+    assert made.p < 0.05
 
 
 def test_people_correct_a_judge_that_overlooks_most() -> None:
@@ -99,44 +79,37 @@ def test_people_correct_a_judge_that_overlooks_most() -> None:
     alone = gate(judged, labels, threshold(max_rate=0.15, estimate="judge"))
     assert "pass" == alone.outcome
     corrected = gate(judged, labels, threshold(max_rate=0.15))
-    assert "fail" == corrected.outcome
-    assert 100 == corrected.estimate.labelled
-    low, high = corrected.estimate.low, corrected.estimate.high
-    assert low is not None
-    assert high is not None
-    assert low < sum(truth) / len(truth) < high
-    assert "corrected by 100 labels of people" in corrected.reason
-    assert corrected.estimate.p is not None
-    assert corrected.estimate.p < 0.05
+    corrects(corrected, sum(truth) / len(truth), labelled=100)
     asked = gate(judged, labels, threshold(max_rate=0.15, estimate="corrected"))
     assert (corrected.outcome, corrected.reason) == (asked.outcome, asked.reason)
 
 
-def test_a_gate_near_its_limit_says_how_many_labels_it_needs() -> None:
-    """More labels decide it, not more answers."""
+@pytest.mark.parametrize(
+    ("every", "limit", "told"),
+    [
+        (10, 0.25, "labels at this value; has 40 (xling review --decide)"),
+        # More answers than there are cannot be labelled: what then decides is more answers.
+        (4, 0.33, "has 100, of more answers than the 400 there are"),
+    ],
+)
+def test_a_gate_near_its_limit_says_how_many_labels_it_needs(
+    every: int, limit: float, told: str
+) -> None:
+    """More labels decide it, as long as there are answers without one."""
     judged, truth = blind_judge()
-    verdict = gate(judged, labels_of(judged, truth, every=10), threshold(max_rate=0.25))
+    verdict = gate(judged, labels_of(judged, truth, every=every), threshold(max_rate=limit))
     assert "inconclusive" == verdict.outcome
-    assert "labels at this value; has 40 (xling review --decide)" in verdict.reason
-
-
-def test_no_more_labels_are_asked_for_than_there_are_answers() -> None:
-    """What then decides is more answers."""
-    judged, truth = blind_judge()
-    verdict = gate(judged, labels_of(judged, truth, every=4), threshold(max_rate=0.33))
-    assert "inconclusive" == verdict.outcome
-    assert "has 100, of more answers than the 400 there are" in verdict.reason
+    assert told in verdict.reason
 
 
 @pytest.mark.parametrize("labelled", [0, LEAST_LABELS - 1])
 def test_too_few_labels_decide_nothing(labelled: int) -> None:
     """Where corrected is asked for; elsewhere the judge decides, as it did before."""
     judged, truth = blind_judge()
-    every = len(judged) // labelled + 1 if labelled else 10_000
-    labels = {
-        key: HumanLabel(said=label.said, value=label.value if labelled else None)
-        for key, label in labels_of(judged, truth, every=every).items()
-    }
+    every = len(judged) // max(labelled, 1) + 1
+    labels = labels_of(judged, truth, every=every)
+    if not labelled:
+        labels = {key: replace(label, value=None) for key, label in labels.items()}
     verdict = gate(judged, labels, threshold(max_rate=0.9, estimate="corrected"))
     assert "inconclusive" == verdict.outcome
     assert f"needs {LEAST_LABELS} labels of people, has {labelled}" in verdict.reason
@@ -153,7 +126,7 @@ def test_a_budget_of_0_is_a_rule() -> None:
     verdict = gate(judged, labels, threshold(max_rate=0.0))
     assert ("fail", 0) == (verdict.outcome, verdict.estimate.labelled)
     drop = threshold(max_rate=0.0, max_drop=0.1)
-    assert 200 == gate(judged, labels, drop, baseline=baseline(judged, labels)).estimate.labelled
+    assert 200 == gate(judged, labels, drop, baseline=side(judged, labels)).estimate.labelled
 
 
 def test_gaps_are_of_what_people_would_find_on_both_sides() -> None:
@@ -161,17 +134,14 @@ def test_gaps_are_of_what_people_would_find_on_both_sides() -> None:
     judged, truth = blind_judge()
     english = [float(number % 20 == 0) for number in range(len(truth))]
     pivot = scores(english, "en")
-    limits = threshold(max_gap=0.1)
-    labels, pivot_labels = (
-        labels_of(of, by_people, every=4) for of, by_people in ((judged, truth), (pivot, english))
-    )
-    given = {"pivot": ("en", pivot)}
-    assert "pass" == gate(judged, {}, limits, **given).outcome
-    verdict = gate(judged, labels, limits, **given, pivot_labels=pivot_labels)
-    assert "fail" == verdict.outcome
-    assert "corrected by 100 labels of people" in verdict.reason
+    limit, beside = threshold(max_gap=0.1), {"pivot": ("en", pivot)}
+    labels = labels_of(judged, truth, every=4)
+    assert "pass" == gate(judged, {}, limit, **beside).outcome
+    pivot_labels = labels_of(pivot, english, every=4)
+    verdict = gate(judged, labels, limit, **beside, pivot_labels=pivot_labels)
+    corrects(verdict, (sum(truth) - sum(english)) / len(truth), labelled=100)
     # Labels of one side correct nothing.
-    assert "pass" == gate(judged, labels, limits, **given).outcome
+    assert "pass" == gate(judged, labels, limit, **beside).outcome
 
 
 def test_numbers_are_corrected_too() -> None:
@@ -179,11 +149,10 @@ def test_numbers_are_corrected_too() -> None:
     chance = np.random.default_rng(3)
     truth = [round(0.4 + 0.4 * chance.random(), 3) for _ in range(300)]
     judged = scores([value + 0.1 for value in truth], metric=NUMBER)
-    labels = labels_of(judged, truth, every=3, kind="number")
-    limits = threshold(metric=NUMBER, floor=0.65)
-    alone = threshold(metric=NUMBER, floor=0.65, estimate="judge")
-    assert "pass" == gate(judged, labels, alone).outcome
-    verdict = gate(judged, labels, limits)
+    labels = labels_of(judged, truth, every=3, flag=False)
+    limit = threshold(metric=NUMBER, floor=0.65)
+    assert "pass" == gate(judged, labels, replace(limit, estimate="judge")).outcome
+    verdict = gate(judged, labels, limit)
     assert "fail" == verdict.outcome
     assert verdict.estimate.value == pytest.approx(sum(truth) / len(truth), abs=0.01)
 
@@ -200,13 +169,12 @@ def test_a_stratum_without_labels(metric: str, only: str) -> None:
         key: HumanLabel(said=label.said, value=1.0 if label.said == only else None)
         for key, label in labels_of(judged, [1.0] * 400, every=1).items()
     }
-    limits = threshold(max_rate=0.2) if metric == METRIC else threshold(metric=NUMBER, floor=0.5)
-    verdict = gate(judged, labels, limits)
+    limit = threshold(max_rate=0.2) if metric == METRIC else threshold(metric=NUMBER, floor=0.5)
+    verdict = gate(judged, labels, limit)
     count, other = (360, "no") if only == "yes" else (40, "yes")
     if metric == METRIC:
         assert ("inconclusive" if only == "yes" else "fail") == verdict.outcome
-        low, high = verdict.estimate.low, verdict.estimate.high
-        assert low is not None
+        low, high = ends(verdict.estimate)
         assert (0.07 < low < 0.1) if only == "yes" else (low > 0.85)
         assert 1.0 == high
     else:
@@ -228,73 +196,53 @@ def test_answers_that_came_after_the_labels_are_not_left_out() -> None:
 def test_a_gap_is_of_questions_that_both_languages_have() -> None:
     """Those of one language alone may be harder."""
     shared = [float(number % 10 == 0) for number in range(200)]
-    own = scores([*shared, *[1.0] * 200])
-    pivot = scores(shared, "en")
-    labels, pivot_labels = (
-        labels_of(of, [score.value or 0.0 for score in of], every=2) for of in (own, pivot)
-    )
-    given = {"pivot": ("en", pivot), "pivot_labels": pivot_labels}
-    verdict = gate(own, labels, threshold(max_gap=0.1), **given)
-    assert "pass" == verdict.outcome
+    hard = [*shared, *[1.0] * 200]
+    own, pivot = scores(hard), scores(shared, "en")
+    labels, pivot_labels = labels_of(own, hard, every=2), labels_of(pivot, shared, every=2)
+    beside = {"pivot": ("en", pivot), "pivot_labels": pivot_labels}
+    verdict = gate(own, labels, threshold(max_gap=0.1), **beside)
+    assert ("pass", 100) == (verdict.outcome, verdict.estimate.labelled)
     assert pytest.approx(0.0) == verdict.estimate.value
-    assert 100 == verdict.estimate.labelled
 
 
-def baseline(judged: list[Score], labels: Mapping[Key, HumanLabel]) -> BaselineSide:
+def side(then: list[Score], labels: Labels) -> BaselineSide:
     """Return a baseline that was asked the same questions."""
-    asked = {
-        (score.sample_id, score.language): Question(digest="0", cluster=score.sample_id)
-        for score in judged
-    }
-    return BaselineSide(
-        name="base-1",
-        metric=judged[0].metric,
-        then={"hi": judged},
-        asked_then=asked,
-        asked_now=asked,
-        labels_then=lambda language: labels if language == "hi" else {},
+    known = {"hi": labels}
+    return baseline(
+        {"hi": then}, then, metric=METRIC, labels_then=lambda language: known.get(language, {})
     )
 
 
-@pytest.mark.parametrize("limit", [threshold(max_drop=0.1), threshold(max_drop=0.5, relative=True)])
+@pytest.mark.parametrize(
+    "limit", [threshold(max_drop=0.1), threshold(max_drop=0.5, relative_drop=True)]
+)
 def test_drops_are_of_what_people_would_find_in_both_runs(limit: Threshold) -> None:
     """The judge sees a third of what is bad now, and all that was: it hides the drop."""
     judged, truth = blind_judge()
     before = [float(number % 10 == 0) for number in range(len(truth))]
-    then = scores(before)
-    labels, labels_then = (
-        labels_of(of, by_people, every=4) for of, by_people in ((judged, truth), (then, before))
-    )
-    side = baseline(then, labels_then)
-    by_judge = replace(limit, estimate="judge")
-    assert "fail" != gate(judged, labels, by_judge, baseline=side).outcome
-    verdict = gate(judged, labels, limit, baseline=side)
-    made = verdict.estimate
-    assert ("fail", 100, "base-1") == (verdict.outcome, made.labelled, made.baseline)
-    assert "corrected by 100 labels of people" in verdict.reason
+    then, labels = scores(before), labels_of(judged, truth, every=4)
+    beside = side(then, labels_of(then, before, every=4))
+    by_judge = gate(judged, labels, replace(limit, estimate="judge"), baseline=beside)
+    assert "fail" != by_judge.outcome
     now, was = sum(truth) / len(truth), sum(before) / len(before)
-    expected = now / was - 1 if limit.relative_drop else now - was
-    assert made.low is not None
-    assert made.high is not None
-    assert made.low < expected < made.high
-    assert made.p is not None
-    assert made.p < 0.05
+    verdict = gate(judged, labels, limit, baseline=beside)
+    corrects(verdict, now / was - 1 if limit.relative_drop else now - was, labelled=100)
+    assert "base-1" == verdict.estimate.baseline
 
 
 def test_a_drop_whose_baseline_nobody_labelled() -> None:
     """It rests on the judge on both sides, or on nothing where that is not wanted."""
     judged, truth = blind_judge()
     labels = labels_of(judged, truth, every=4)
-    side = baseline(judged, {})
-    by_judge = gate(judged, labels, threshold(max_drop=0.1), baseline=side)
+    limit, nobody = threshold(max_drop=0.1), side(judged, {})
+    by_judge = gate(judged, labels, limit, baseline=nobody)
     assert 0 == by_judge.estimate.labelled
     assert by_judge.reason.endswith("; labels of people do not count: base-1 has none")
-    other = gate(judged, {}, threshold(max_drop=0.1), baseline=baseline(judged, labels))
+    other = gate(judged, {}, limit, baseline=side(judged, labels))
     assert other.reason.endswith("; labels of people do not count: this run has none")
-    alone = gate(judged, labels, threshold(max_drop=0.1, estimate="judge"), baseline=side)
+    alone = gate(judged, labels, replace(limit, estimate="judge"), baseline=nobody)
     assert "labels" not in alone.reason
-    asked = threshold(max_drop=0.1, estimate="corrected")
-    verdict = gate(judged, labels, asked, baseline=side)
+    verdict = gate(judged, labels, replace(limit, estimate="corrected"), baseline=nobody)
     assert "inconclusive" == verdict.outcome
     assert "base-1: needs 20 labels of people, has 0 (xling review" in verdict.reason
 
@@ -302,21 +250,13 @@ def test_a_drop_whose_baseline_nobody_labelled() -> None:
 def test_of_nothing_no_share_is_known() -> None:
     """Where people flag nothing of the baseline there is no relative drop."""
     judged, truth = blind_judge()
-    none = scores([0.0] * len(truth))
-    side = baseline(none, labels_of(none, [0.0] * len(truth), every=4))
-    limit = threshold(max_drop=0.5, relative=True)
-    verdict = gate(judged, labels_of(judged, truth, every=4), limit, baseline=side)
+    clean = [0.0] * len(truth)
+    then = scores(clean)
+    beside = side(then, labels_of(then, clean, every=4))
+    limit = threshold(max_drop=0.5, relative_drop=True)
+    verdict = gate(judged, labels_of(judged, truth, every=4), limit, baseline=beside)
     assert "inconclusive" == verdict.outcome
     assert "the baseline's interval reaches 0, of which no share is known" in verdict.reason
-
-
-def levelled(values: list[list[float]]) -> list[Score]:
-    """Return the scores of claims at levels, from 0 on: a list for each claim."""
-    return [
-        replace(score, sample_id=f"c{claim:03}-l{level}", cluster=f"c{claim:03}", level=level)
-        for claim, of_levels in enumerate(values)
-        for level, score in enumerate(scores(of_levels))
-    ]
 
 
 def rising() -> tuple[list[Score], list[float]]:
@@ -327,7 +267,7 @@ def rising() -> tuple[list[Score], list[float]]:
         [flag * (chance.random() < 0.4 / (1 + level)) for level, flag in enumerate(of)]
         for of in truth
     ]
-    return levelled(flat), [flag for of in truth for flag in of]
+    return at_levels(flat, metric=METRIC), [flag for of in truth for flag in of]
 
 
 def test_trends_are_of_what_people_would_find_at_all_levels() -> None:
@@ -337,14 +277,8 @@ def test_trends_are_of_what_people_would_find_at_all_levels() -> None:
     limit = threshold(max_trend=0.04)
     assert "pass" == gate(judged, labels, replace(limit, estimate="judge")).outcome
     verdict = gate(judged, labels, limit)
-    made = verdict.estimate
-    assert ("fail", 200, 80) == (verdict.outcome, made.labelled, made.n)
-    assert "corrected by 200 labels of people" in verdict.reason
-    assert made.low is not None
-    assert made.high is not None
-    assert made.low < 0.12 < made.high
-    assert made.p is not None
-    assert made.p < 0.05
+    corrects(verdict, 0.12, labelled=200)
+    assert 80 == verdict.estimate.n
     near = gate(judged, labels, threshold(max_trend=0.1))
     assert "inconclusive" == near.outcome
     assert "labels at this value; has 200 (xling review --metric english_answer)" in near.reason
@@ -369,7 +303,7 @@ def test_a_limit_of_a_level_counts_the_labels_of_that_level() -> None:
     """Labels of other levels do not make up for too few of its own."""
     judged, truth = rising()
     labels = labels_of(judged, truth, every=7)
-    verdict = gate(judged, labels, replace(threshold(max_rate=0.9), level=0))
+    verdict = gate(judged, labels, threshold(max_rate=0.9, level=0))
     assert ("pass", 0) == (verdict.outcome, verdict.estimate.labelled)
     assert verdict.reason.endswith("; labels of people do not count: level 0 has 12, 20 are needed")
 
@@ -379,7 +313,7 @@ def test_claims_that_lack_a_level_are_left_out_of_a_corrected_trend() -> None:
     judged, truth = rising()
     labels = labels_of(judged, truth, every=2)
     some = [
-        replace(score, value=None, reason="no answer") if score.sample_id == "c000-l4" else score
+        replace(score, value=None, reason="no answer") if score.sample_id == "c0-l4" else score
         for score in judged
     ]
     made = gate(some, labels, threshold(max_trend=0.04)).estimate
@@ -404,12 +338,11 @@ def test_raters_who_differ_by_more_than_the_budget(
     flagged: int, differ: int, several: int, outcome: str
 ) -> None:
     """Open no gate, and close none but where all that they differ about would not open it."""
-    judged = scores([float(number < flagged) for number in range(100)])
+    flags = [float(number < flagged) for number in range(100)]
+    judged = scores(flags)
     labels = {
         key: replace(label, raters_agree=99 - number >= differ if number >= 100 - several else None)
-        for number, (key, label) in enumerate(
-            labels_of(judged, [score.value or 0.0 for score in judged], every=1).items()
-        )
+        for number, (key, label) in enumerate(labels_of(judged, flags, every=1).items())
     }
     verdict = gate(judged, labels, threshold(max_rate=0.1 if flagged == 0 else 0.11))
     assert outcome == verdict.outcome

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
@@ -9,100 +10,92 @@ import pytest
 from pytest_xling.errors import EvaluationError
 from pytest_xling.gates.decide import judge_gates
 from pytest_xling.gates.judge import blocks
-from pytest_xling.gates.pairing import BaselineSide
 from pytest_xling.gates.spec import GateSpec
-from pytest_xling.records import ALL_LANGUAGES, Score, Threshold
+from pytest_xling.records import ALL_LANGUAGES, Score
 from pytest_xling.store.human_labels import HumanLabel
-from pytest_xling.store.questions import Question
-from tests.gates.judging import scores_of
+from tests.gates.judging import at_levels, baseline, limits, scores_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
+    from pytest_xling.gates.pairing import BaselineSide
     from pytest_xling.gates.spec import GateKind
     from pytest_xling.records import Verdict
 
 Scores = dict[str, list[Score]]
 FOUR = ("en", "es", "hi", "zh")
+OTHERS = FOUR[1:]
+METRIC = "wrong_language"
 
 
 def _scores(
-    flagged: Mapping[str, int | Sequence[float | None]],
-    *,
-    n: int = 60,
-    metric: str = "wrong_language",
-    level: int | None = None,
+    given: int | Sequence[float | None] = 0, *, n: int = 60, metric: str = METRIC, **other: Any
 ) -> Scores:
-    """Return scores by language: so many of *n* flagged, or these values."""
+    """Return scores by language: so many of *n* flagged, or these values; in some *other* ones."""
     made: Scores = {}
-    for code, given in flagged.items():
-        values = [float(at < given) for at in range(n)] if isinstance(given, int) else list(given)
-        made[code] = scores_of(values, code, metric=metric, level=level)
+    for code, of in {**dict.fromkeys(FOUR, given), **other}.items():
+        values = [float(at < of) for at in range(n)] if isinstance(of, int) else of
+        made[code] = scores_of(values, code, metric=metric)
     return made
 
 
 def _gate(
-    language: str,
+    language: str = ALL_LANGUAGES,
     kind: GateKind = "limit",
     *,
-    weights: Mapping[str, float] | None = None,
     languages: Sequence[str] = FOUR,
-    metric: str = "wrong_language",
-    **limits: Any,
+    metric: str = METRIC,
+    **demands: Any,
 ) -> GateSpec:
     """Return a gate of one language, or of all together."""
-    shares = weights or dict.fromkeys(languages, 1 / len(languages))
-    threshold = Threshold(
-        benchmark="b",
-        metric=metric,
-        language=language,
-        min_n=10,
-        weights=tuple(shares.items()) if language == ALL_LANGUAGES else (),
-        **limits,
-    )
+    if language == ALL_LANGUAGES:
+        shares = dict.fromkeys(languages, 1 / len(languages))
+        demands = {"weights": tuple(shares.items())} | demands
+    threshold = limits(metric=metric, language=language, min_n=10, **demands)
     return GateSpec(threshold=threshold, kind=kind, pivot="en" if kind == "gap" else None)
 
 
+def _judge(scores: Scores, *gates: GateSpec, **more: Any) -> Sequence[Verdict]:
+    return judge_gates(gates, scores.__getitem__, **more)
+
+
 def _one(gate: GateSpec, scores: Scores, **more: Any) -> Verdict:
-    (verdict,) = judge_gates([gate], scores.__getitem__, **more)
+    (verdict,) = _judge(scores, gate, **more)
     return verdict
 
 
 def test_languages_count_the_same_however_many_answers_they_have() -> None:
     """A language with ten answers weighs as much as one with sixty."""
-    scores = _scores({"en": 0, "es": 0, "hi": 0}) | _scores({"zh": 4}, n=10)
-    verdict = _one(_gate(ALL_LANGUAGES, max_rate=0.2), scores)
+    scores = _scores() | {"zh": _scores(4, n=10)["zh"]}
+    verdict = _one(_gate(max_rate=0.2), scores)
     assert verdict.estimate.value == pytest.approx(0.1)
     assert (verdict.estimate.n, verdict.estimate.flagged) == (190, 4)
     assert verdict.reason.startswith("4 languages, each the same: 4 of 190 answers flagged")
 
 
-def test_weights_are_those_of_the_users_traffic() -> None:
+@pytest.mark.parametrize(
+    ("weights", "rate", "outcome"),
+    [((0.5, 0.3, 0.18, 0.02), 0.01, "pass"), ((0.02, 0.05, 0.03, 0.9), 0.45, "fail")],
+)
+def test_weights_are_those_of_the_users_traffic(
+    weights: tuple[float, ...], rate: float, outcome: str
+) -> None:
     """A language with most of the traffic decides."""
-    scores = _scores({"en": 0, "es": 0, "hi": 0, "zh": 30})
-    light = {"en": 0.5, "es": 0.3, "hi": 0.18, "zh": 0.02}
-    heavy = {"en": 0.02, "es": 0.05, "hi": 0.03, "zh": 0.9}
-    fine = _one(_gate(ALL_LANGUAGES, max_rate=0.2, weights=light), scores)
-    bad = _one(_gate(ALL_LANGUAGES, max_rate=0.2, weights=heavy), scores)
-    assert (fine.outcome, bad.outcome) == ("pass", "fail")
-    assert fine.estimate.value == pytest.approx(0.01)
-    assert bad.estimate.value == pytest.approx(0.45)
-    assert "4 languages, weighed as given" in bad.reason
+    gate = _gate(max_rate=0.2, weights=tuple(zip(FOUR, weights, strict=True)))
+    verdict = _one(gate, _scores(zh=30))
+    assert outcome == verdict.outcome
+    assert verdict.estimate.value == pytest.approx(rate)
+    assert "4 languages, weighed as given" in verdict.reason
 
 
 def test_what_no_language_proves_alone_all_prove_together() -> None:
     """One flag in sixty leaves each up to 8.9 %, and all four up to less than 5 %."""
     last: list[float | None] = [*[0.0] * 59, 1.0]
-    scores = _scores({"en": 1, "es": 0, "hi": last, "zh": 0})
-    alone = _one(_gate("hi", max_rate=0.05), scores)
-    together = _one(_gate(ALL_LANGUAGES, max_rate=0.05), scores)
+    scores = _scores(en=1, hi=last)
+    alone, together = (_one(_gate(code, max_rate=0.05), scores) for code in ("hi", ALL_LANGUAGES))
     assert (alone.outcome, together.outcome) == ("inconclusive", "pass")
-
-
-def test_a_bad_release_fails() -> None:
-    """Three times the limit in all languages."""
-    scores = _scores(dict.fromkeys(FOUR, 9))
-    assert "fail" == _one(_gate(ALL_LANGUAGES, max_rate=0.05), scores).outcome
+    # Three times the limit in all languages.
+    assert "fail" == _one(_gate(max_rate=0.05), _scores(9)).outcome
 
 
 @pytest.mark.parametrize(
@@ -112,171 +105,136 @@ def test_a_bad_release_fails() -> None:
         (9, "estimate", "beyond", True),
         (3, "fail", "", True),
         (9, "warn", "", False),
+        # One that fails closes always.
+        (20, "estimate", "", True),
     ],
 )
 def test_a_language_is_held_to_its_estimate(
     hi: int, on_inconclusive: Literal["estimate", "fail", "warn"], held: str, *, closes: bool
 ) -> None:
     """Where all together pass, an inconclusive one closes only beyond its limit."""
-    scores = _scores({"en": 0, "es": 0, "hi": hi, "zh": 0})
     own = _gate("hi", max_rate=0.1, on_inconclusive=on_inconclusive)
-    together, alone = judge_gates([_gate(ALL_LANGUAGES, max_rate=0.2), own], scores.__getitem__)
-    assert ("pass", "inconclusive") == (together.outcome, alone.outcome)
+    together, alone = _judge(_scores(hi=hi), _gate(max_rate=0.3), own)
+    assert ("pass", "fail" if hi == 20 else "inconclusive") == (together.outcome, alone.outcome)
     assert (alone.held, blocks(alone)) == (held, closes)
     if held:
         said = "is within its limit" if held == "within" else "is beyond its limit: closes"
         assert alone.reason.endswith(f"all languages together pass, and its own estimate {said}")
 
 
-def test_nothing_stands_behind_it_where_all_together_do_not_pass() -> None:
-    """Neither without such a gate nor where that is inconclusive."""
-    scores = _scores({"en": 3, "es": 3, "hi": 3, "zh": 3})
+@pytest.mark.parametrize(
+    ("scores", "overall", "lacks"),
+    [
+        (_scores(3), [], "there is no gate over all languages together to stand behind it"),
+        (_scores(3), [_gate(max_rate=0.06)], "all languages together do not pass either"),
+        # Nine answers without a flag say nothing of a language.
+        (
+            _scores() | {"hi": _scores(n=9)["hi"]},
+            [_gate(max_rate=0.3)],
+            "its own estimate is of too little",
+        ),
+    ],
+)
+def test_an_estimate_with_nothing_behind_it_closes(
+    scores: Scores, overall: list[GateSpec], lacks: str
+) -> None:
+    """Without a gate over all, where that does not pass, or with too few answers."""
     own = _gate("hi", max_rate=0.1, on_inconclusive="estimate")
-    (lone,) = judge_gates([own], scores.__getitem__)
-    _, behind = judge_gates([_gate(ALL_LANGUAGES, max_rate=0.06), own], scores.__getitem__)
-    assert ("unbacked", True) == (lone.held, blocks(lone)) == (behind.held, blocks(behind))
-    assert "there is no gate over all languages together" in lone.reason
-    assert "all languages together do not pass either" in behind.reason
-
-
-def test_one_that_fails_closes_always() -> None:
-    """Whatever all together say."""
-    scores = _scores({"en": 0, "es": 0, "hi": 20, "zh": 0})
-    own = _gate("hi", max_rate=0.1, on_inconclusive="estimate")
-    together, alone = judge_gates([_gate(ALL_LANGUAGES, max_rate=0.3), own], scores.__getitem__)
-    assert ("pass", "fail", "") == (together.outcome, alone.outcome, alone.held)
-    assert blocks(alone)
-
-
-def test_too_little_is_not_held_to_its_estimate() -> None:
-    """Nine answers without a flag say nothing of a language."""
-    scores = _scores({"en": 0, "es": 0, "zh": 0}) | _scores({"hi": 0}, n=9)
-    own = _gate("hi", max_rate=0.1, on_inconclusive="estimate")
-    _, alone = judge_gates([_gate(ALL_LANGUAGES, max_rate=0.3), own], scores.__getitem__)
+    *_, alone = _judge(scores, *overall, own)
     assert ("unbacked", True) == (alone.held, blocks(alone))
-    assert alone.reason.endswith("closes: its own estimate is of too little")
+    assert alone.reason.endswith(f"closes: {lacks}")
 
 
 def test_all_together_are_no_part_of_the_family() -> None:
     """Holm counts the languages, and not what is made of them."""
-    scores = _scores({"en": 0, "es": 0, "hi": 20, "zh": 0})
     single = [_gate(code, max_rate=0.1) for code in FOUR]
-    before = judge_gates(single, scores.__getitem__)
-    after = judge_gates([*single, _gate(ALL_LANGUAGES, max_rate=0.3)], scores.__getitem__)
-    assert before == after[:4]
-    assert after[4].estimate.p is None
+    before = _judge(_scores(hi=20), *single)
+    *after, together = _judge(_scores(hi=20), *single, _gate(max_rate=0.3))
+    assert before == after
+    assert together.estimate.p is None
 
 
-def test_a_language_without_values_is_left_out() -> None:
+NONE: list[float | None] = [None] * 60
+
+
+@pytest.mark.parametrize(
+    ("scores", "outcome", "end"),
+    [
+        (_scores(zh=NONE), "pass", "; without zh, where none has a value"),
+        (
+            _scores(hi=NONE, zh=NONE),
+            "inconclusive",
+            "those have half of the weight or more",
+        ),
+        (_scores(NONE), "inconclusive", "; without en, es, hi, zh, where none has a value"),
+    ],
+)
+def test_a_language_without_values_is_left_out(scores: Scores, outcome: str, end: str) -> None:
     """It is said; and where half of the weight is left out, nothing passes."""
-    none: list[float | None] = [None] * 60
-    scores = _scores({"en": 0, "es": 0, "hi": 0, "zh": none})
-    verdict = _one(_gate(ALL_LANGUAGES, max_rate=0.1), scores)
-    assert "pass" == verdict.outcome
-    assert verdict.reason.endswith("; without zh, where none has a value")
-    scores = _scores({"en": 0, "es": 0, "hi": none, "zh": none})
-    verdict = _one(_gate(ALL_LANGUAGES, max_rate=0.1), scores)
-    assert "inconclusive" == verdict.outcome
-    assert verdict.reason.endswith("those have half of the weight or more")
-    scores = _scores(dict.fromkeys(FOUR, none))
-    assert "inconclusive" == _one(_gate(ALL_LANGUAGES, max_rate=0.1), scores).outcome
+    verdict = _one(_gate(max_rate=0.1), scores)
+    assert outcome == verdict.outcome
+    assert verdict.reason.endswith(end)
 
 
 def test_means_have_floors_and_ceilings() -> None:
     """Of numbers with bounds what is not seen may be as bad as they allow."""
-    values = {code: [0.98, 1.0, 0.96] * 20 for code in FOUR}
-    scores = _scores(values, metric="language_consistency")
-    gate = _gate(ALL_LANGUAGES, metric="language_consistency", floor=0.85)
-    verdict = _one(gate, scores)
+    metric = "language_consistency"
+    good, bad = (_scores(of * 20, metric=metric) for of in ([0.98, 1.0, 0.96], [0.5, 0.6, 0.4]))
+    low, high = (_gate(metric=metric, floor=floor) for floor in (0.85, 0.97))
+    verdict = _one(low, good)
     assert "pass" == verdict.outcome
     assert verdict.estimate.value == pytest.approx(0.98)
     assert 0.85 < (verdict.estimate.low or 0) < 0.98
-    high = _gate(ALL_LANGUAGES, metric="language_consistency", floor=0.97)
-    assert "inconclusive" == _one(high, scores).outcome
-    bad = _scores({c: [0.5, 0.6, 0.4] * 20 for c in FOUR}, metric="language_consistency")
-    assert "fail" == _one(gate, bad).outcome
+    assert ["inconclusive", "fail"] == [_one(high, good).outcome, _one(low, bad).outcome]
 
 
 def test_gaps_are_of_the_same_questions() -> None:
     """The pivot stands beside each language; it has no gap to itself."""
-    three = ("es", "hi", "zh")
-    fine = _scores({"en": 2, "es": 2, "hi": 2, "zh": 2})
-    gate = _gate(ALL_LANGUAGES, "gap", languages=three, max_gap=0.15)
-    verdict = _one(gate, fine)
+    gate = _gate(kind="gap", languages=OTHERS, max_gap=0.15)
+    verdict = _one(gate, _scores(2))
     assert ("pass", 60, 0.0) == (verdict.outcome, verdict.estimate.n, verdict.estimate.value)
     assert "3 languages, each the same: no worse than en on 60 questions" in verdict.reason
-    worse = _scores({"en": 0, "es": 20, "hi": 20, "zh": 20})
-    assert "fail" == _one(gate, worse).outcome
+    assert "fail" == _one(gate, _scores(20, en=0)).outcome
 
 
 def test_gaps_of_numbers_are_judged_as_in_one_language() -> None:
     """By Student's t over questions, with room for some that lost all there is."""
-    better = {code: [0.9, 0.92, 0.88, 0.91] * 15 for code in ("es", "hi", "zh")}
-    scores = _scores({"en": [0.9, 0.9, 0.9, 0.91] * 15, **better}, metric="sim_sent")
-    gate = _gate(
-        ALL_LANGUAGES, "gap", languages=("es", "hi", "zh"), metric="sim_sent", max_gap=0.06
-    )
+    english = [0.9, 0.9, 0.9, 0.91] * 15
+    scores = _scores([0.9, 0.92, 0.88, 0.91] * 15, metric="sim_sent", en=english)
+    gate = _gate(kind="gap", languages=OTHERS, metric="sim_sent", max_gap=0.06)
     verdict = _one(gate, scores)
     assert "pass" == verdict.outcome
     assert 0.04 < (verdict.estimate.high or 1) < 0.06
 
 
 def _side(then: Scores, now: Scores) -> BaselineSide:
-    asked = {
-        (score.sample_id, code): Question(digest=score.sample_id, cluster=score.sample_id)
-        for code, scores in now.items()
-        for score in scores
-    }
-    return BaselineSide(
-        name="v1", metric="wrong_language", then=then, asked_then=asked, asked_now=asked
-    )
+    return baseline(then, [one for scores in now.values() for one in scores], metric=METRIC)
 
 
 def test_drops_are_beside_the_baseline() -> None:
-    """Each language by its own questions; without a baseline there is nothing to judge."""
-    gate = _gate(ALL_LANGUAGES, "drop", max_drop=0.1)
-    then, now = _scores(dict.fromkeys(FOUR, 1)), _scores(dict.fromkeys(FOUR, 25))
+    """Each language by its own questions; without one of the baseline's nothing is judged."""
+    gate = _gate(kind="drop", max_drop=0.1)
+    then, now = _scores(1), _scores(25)
     assert "pass" == _one(gate, then, baseline=_side(then, then)).outcome
     verdict = _one(gate, now, baseline=_side(then, now))
-    assert ("fail", "v1") == (verdict.outcome, verdict.estimate.baseline)
+    assert ("fail", "base-1") == (verdict.outcome, verdict.estimate.baseline)
     assert "error" == _one(gate, now).outcome
-
-
-def test_one_language_the_baseline_lacks_is_an_error() -> None:
-    """It names the language; the others cannot stand for it."""
-    now = _scores(dict.fromkeys(FOUR, 1))
-    then = {code: scores for code, scores in now.items() if code != "zh"}
-    verdict = _one(_gate(ALL_LANGUAGES, "drop", max_drop=0.1), now, baseline=_side(then, now))
-    assert "error" == verdict.outcome
-    assert verdict.reason.startswith("zh: v1 has only 0 of 60 questions")
+    del then["zh"]
+    lacking = _one(gate, now, baseline=_side(then, now))
+    assert "error" == lacking.outcome
+    assert lacking.reason.startswith("zh: base-1 has only 0 of 60 questions")
 
 
 def test_trends_are_the_mean_of_all_languages() -> None:
     """A claim's slope in each language is one value."""
-    scores: Scores = {code: [] for code in FOUR}
-    for level, flagged in enumerate((0, 0, 1, 15, 25)):
-        at = _scores(dict.fromkeys(FOUR, flagged), metric="agrees_with_false", level=level)
-        for code in FOUR:
-            scores[code] += [
-                Score(
-                    metric=s.metric,
-                    benchmark="b",
-                    sample_id=f"{s.sample_id}-l{level}",
-                    language=code,
-                    condition="",
-                    value=s.value,
-                    reason="",
-                    signature="s",
-                    cluster=s.sample_id,
-                    level=level,
-                )
-                for s in at[code]
-            ]
-    gate = _gate(ALL_LANGUAGES, "trend", metric="agrees_with_false", max_trend=0.05)
-    verdict = _one(gate, scores)
+    metric = "agrees_with_false"
+    rows = [[float(claim < flagged) for flagged in (0, 0, 1, 15, 25)] for claim in range(60)]
+    scores = {code: at_levels(rows, metric=metric, language=code) for code in FOUR}
+    verdict, loose = (
+        _one(_gate(kind="trend", metric=metric, max_trend=limit), scores) for limit in (0.05, 0.3)
+    )
     assert ("fail", 60) == (verdict.outcome, verdict.estimate.n)
-    loose = _gate(ALL_LANGUAGES, "trend", metric="agrees_with_false", max_trend=0.3)
-    assert "pass" == _one(loose, scores).outcome
+    assert "pass" == loose.outcome
 
 
 def _labels(scores: Scores, *, wrong: int) -> Callable[[str], dict[tuple[str, str], HumanLabel]]:
@@ -296,30 +254,27 @@ def _labels(scores: Scores, *, wrong: int) -> Callable[[str], dict[tuple[str, st
 
 def test_labels_of_people_correct_each_language() -> None:
     """Where all languages have enough of them."""
-    scores = _scores({"en": 2, "es": 2, "hi": 2, "zh": 2}, metric="contradictory")
-    gate = _gate(ALL_LANGUAGES, metric="contradictory", max_rate=0.4)
-    plain = _one(gate, scores)
-    verdict = _one(gate, scores, labels=_labels(scores, wrong=8))
+    scores = _scores(2, metric="contradictory")
+    gate, labels = _gate(metric="contradictory", max_rate=0.4), _labels(scores, wrong=8)
+    plain, verdict = _one(gate, scores), _one(gate, scores, labels=labels)
     assert (plain.estimate.labelled, verdict.estimate.labelled) == (0, 40)
-    assert verdict.estimate.value == pytest.approx(8 / 60 + 0.0, abs=0.08)
+    assert verdict.estimate.value == pytest.approx(8 / 60, abs=0.08)
     assert (verdict.estimate.value or 0) > (plain.estimate.value or 0)
-    some = _labels(scores, wrong=8)
-    part = _one(gate, scores, labels=lambda code: some(code) if code == "hi" else {})
+    part = _one(gate, scores, labels=lambda code: labels(code) if code == "hi" else {})
     assert 0 == part.estimate.labelled
     assert "labels of people do not count" in part.reason
 
 
-def test_scores_made_in_different_ways_are_not_put_together() -> None:
+@pytest.mark.parametrize(
+    ("gate", "code"),
+    [
+        (_gate(max_rate=0.1), "hi"),
+        (_gate(kind="gap", languages=OTHERS, max_gap=0.1), "en"),
+    ],
+)
+def test_scores_made_in_different_ways_are_not_put_together(gate: GateSpec, code: str) -> None:
     """Two versions of a metric in two languages are no rate."""
-    scores = _scores(dict.fromkeys(FOUR, 1))
-    other = [
-        Score(**{f: getattr(s, f) for f in s.__slots__} | {"signature": "t"}) for s in scores["hi"]
-    ]
+    scores = _scores(1)
+    scores[code] = [replace(one, signature="t") for one in scores[code]]
     with pytest.raises(EvaluationError, match="made in different ways"):
-        _one(_gate(ALL_LANGUAGES, max_rate=0.1), scores | {"hi": other})
-    english = [
-        Score(**{f: getattr(s, f) for f in s.__slots__} | {"signature": "t"}) for s in scores["en"]
-    ]
-    gap = _gate(ALL_LANGUAGES, "gap", languages=("es", "hi", "zh"), max_gap=0.1)
-    with pytest.raises(EvaluationError, match="made in different ways"):
-        _one(gap, scores | {"en": english})
+        _one(gate, scores)
