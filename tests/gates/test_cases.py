@@ -11,32 +11,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_xling.gates.estimate import Measure, cases_estimate
-from pytest_xling.gates.judge import tolerated
+from pytest_xling.gates.estimate import cases_estimate
 from pytest_xling.gates.reasons import limit_of
-from pytest_xling.records import Estimate, Score, Threshold, Verdict
 from pytest_xling.stats.rate_intervals import exact_interval
-from tests.gates.judging import judge_gate, score
+from tests.gates.judging import ends, judge_gate, limits, measure, score
 
 if TYPE_CHECKING:
     from random import Random
+
+    from pytest_xling.records import Estimate, Score, Verdict
 
 Flags: TypeAlias = Sequence[float | None]
 """Of one case, by its repeats; None where there is no value."""
 
 METRIC = "no_answer"
-LIMITS = Threshold(
-    benchmark="b",
-    metric=METRIC,
-    language="hi",
-    max_flagged=1,
-    repeats=5,
-    max_cases=0.3,
-    min_n=10,
-)
+LIMITS = limits(metric=METRIC, max_flagged=1, repeats=5, max_cases=0.3, min_n=10)
+GOOD, NEARLY, BAD = ([1.0] * flagged + [0.0] * (5 - flagged) for flagged in (0, 1, 2))
+"""Of five repeats none, one and two are flagged."""
 
 
-def _scores(flags: Sequence[Flags], *, temperature: str = "", cluster: str = "") -> list[Score]:
+def _scores(flags: Sequence[Flags], *, temperature: str = "") -> list[Score]:
     """Return the scores of cases by their repeats."""
     return [
         score(
@@ -44,64 +38,75 @@ def _scores(flags: Sequence[Flags], *, temperature: str = "", cluster: str = "")
             f"q{number}",
             metric=METRIC,
             condition="-".join(filter(None, (temperature, f"r{repeat}" if repeat else ""))),
-            cluster=cluster,
         )
         for number, of_case in enumerate(flags)
         for repeat, value in enumerate(of_case)
     ]
 
 
-def _judge(flags: Sequence[Flags], **limits: Any) -> Verdict:
-    return judge_gate(_scores(flags), replace(LIMITS, **limits), kind="cases")
+def _judge(flags: Sequence[Flags], **demands: Any) -> Verdict:
+    return judge_gate(_scores(flags), replace(LIMITS, **demands), kind="cases")
 
 
 def _estimate(scores: Sequence[Score]) -> Estimate:
-    measure = Measure(metric=METRIC, language="hi", share=True, limits=(0.3,))
-    return cases_estimate(scores, measure, flagged=1, repeats=5)
-
-
-def _case(flagged: int, *, of: int = 5) -> list[float]:
-    return [1.0] * flagged + [0.0] * (of - flagged)
+    return cases_estimate(
+        scores, measure(metric=METRIC, share=True, limits=(0.3,)), flagged=1, repeats=5
+    )
 
 
 def test_a_case_is_bad_with_more_flags_than_may_be() -> None:
     """The share of bad ones has the exact interval, and pass^k is told beside it."""
-    verdict = _judge([_case(2), *[_case(1)] * 3, *[_case(0)] * 36])
-    assert "no_answer-cases-hi" == verdict.case
-    assert "pass" == verdict.outcome
+    flags = [BAD, *[NEARLY] * 3, *[GOOD] * 36]
+    verdict = _judge(flags)
+    assert ("no_answer-cases-hi", "pass") == (verdict.case, verdict.outcome)
     made = verdict.estimate
     assert (1, 40, 0, 0) == (made.flagged, made.n, made.unscored, made.unknown)
-    assert exact_interval(1 / 40, 40, alpha=0.05) == (made.low, made.high)
+    assert exact_interval(1 / 40, 40, alpha=0.05) == ends(made)
     assert verdict.reason.startswith(
         "1 of 40 cases with more than 1 of 5 flagged: 2.5% (95% interval 0.1% to 13.2%);"
         " pass^1 97.5% (95% interval "
     )
     assert ", pass^5 90.0% (95% interval 76.3% to 97.2%); budget 30.0%" in verdict.reason
     assert "max 30.0% over 1 of 5" == limit_of(verdict)
-    every_time = _judge([_case(2), *[_case(1)] * 3, *[_case(0)] * 36], max_flagged=0)
+    every_time = _judge(flags, max_flagged=0)
     assert (4, 0.1) == (every_time.estimate.flagged, every_time.estimate.value)
-    assert "fail" == _judge([_case(3)] * 20 + [_case(0)] * 5).outcome
 
 
-def test_what_would_decide_is_told_in_cases() -> None:
-    """As of rates, in their own word; of answers nothing is said."""
-    few = _judge([_case(0)] * 4)
-    assert few.reason.endswith(
-        "too few cases: needs 10, has 4; passing takes 11 cases without a bad one"
-    )
-    some = _judge([_case(2)] * 4 + [_case(0)] * 16)
-    assert "inconclusive" == some.outcome
-    assert "needs about" in some.reason
-    assert some.reason.endswith("cases at this value; has 20")
+ALL = {"max_cases": 0.0}
 
 
-def test_none_at_all_is_a_rule() -> None:
-    """With no bad case allowed one fails, and what is unknown does not pass."""
-    assert "fail" == _judge([_case(2), *[_case(0)] * 40], max_cases=0.0).outcome
-    assert "pass" == _judge([_case(1)] * 12, max_cases=0.0).outcome
-    unknown = _judge([*[_case(1)] * 12, [1.0, 0.0, 0.0, 0.0, None]], max_cases=0.0)
-    assert "inconclusive" == unknown.outcome
-    assert unknown.reason.endswith("needs a value of all 5 repeats of a case")
+@pytest.mark.parametrize(
+    ("flags", "demands", "outcome", "said"),
+    [
+        ([[1.0] * 3 + [0.0] * 2] * 20 + [GOOD] * 5, {}, "fail", "budget 30.0% exceeded"),
+        # What would decide is told in cases.
+        (
+            [GOOD] * 4,
+            {},
+            "inconclusive",
+            "too few cases: needs 10, has 4; passing takes 11 cases without a bad one",
+        ),
+        ([BAD] * 4 + [GOOD] * 16, {}, "inconclusive", "cases at this value; has 20"),
+        # With no bad case allowed one fails, and what is unknown does not pass.
+        ([BAD, *[GOOD] * 40], ALL, "fail", "budget 0.0%: none is tolerated"),
+        ([NEARLY] * 12, ALL, "pass", "budget 0.0%"),
+        (
+            [*[NEARLY] * 12, [1.0, 0.0, 0.0, 0.0, None]],
+            ALL,
+            "inconclusive",
+            "needs a value of all 5 repeats of a case",
+        ),
+        # Asked three times only, cases with one flag are all unknown; those with two are bad.
+        ([NEARLY[:3]] * 30, {}, "inconclusive", "needs a value of all 5 repeats of a case"),
+        ([BAD[:3]] * 30, {}, "fail", "budget 30.0% exceeded"),
+        ([], {}, "inconclusive", "no answers"),
+    ],
+)
+def test_outcomes(flags: list[Flags], demands: dict[str, float], outcome: str, said: str) -> None:
+    """As of rates, in words of cases; of answers nothing is said."""
+    verdict = _judge(flags, **demands)
+    assert outcome == verdict.outcome
+    assert verdict.reason.endswith(said)
 
 
 def test_too_few_repeats_are_unknown_where_it_matters() -> None:
@@ -112,30 +117,25 @@ def test_too_few_repeats_are_unknown_where_it_matters() -> None:
         [1.0, 0.0, 0.0, 0.0, None],
         [None] * 5,
     ]
-    made = _judge([*partial, *[_case(0)] * 17]).estimate
+    made = _judge([*partial, *[GOOD] * 17]).estimate
     assert (1, 21, 0, 2) == (made.flagged, made.n, made.unscored, made.unknown)
-    low, high = exact_interval(1 / 21, 21, alpha=0.05), exact_interval(3 / 21, 21, alpha=0.05)
-    assert low is not None
-    assert high is not None
-    assert (low[0], high[1]) == (made.low, made.high)
-    # Asked three times only, cases with one flag are all unknown; those with two are bad.
-    short = _judge([_case(1, of=3)] * 30)
-    assert "inconclusive" == short.outcome
+    low, high = (exact_interval(bad / 21, 21, alpha=0.05) or (0.0, 0.0) for bad in (1, 3))
+    assert (low[0], high[1]) == ends(made)
+    short = _judge([NEARLY[:3]] * 30)
     assert "0 of 30 cases with more than 1 of 5 flagged, 30 unknown: 0.0%" in short.reason
-    assert "fail" == _judge([_case(2, of=3)] * 30).outcome
-    assert "no answers" == _judge([]).reason
 
 
 def test_temperatures_and_further_repeats() -> None:
     """Each temperature is a case of its own, alike within a question; the first five count."""
-    flags = [_case(2) if n < 5 else _case(0) for n in range(20)]
-    twice = [*_scores(flags, temperature="t0.7"), *_scores(flags)]
-    made = _estimate(twice)
-    once = _estimate(_scores(flags))
+    flags = [BAD] * 5 + [GOOD] * 15
+    once, made = (
+        _estimate([one for at in temperatures for one in _scores(flags, temperature=at)])
+        for temperatures in ([""], ["t0.7", ""])
+    )
     assert (10, 40) == (made.flagged, made.n)
-    assert (once.low, once.high) == pytest.approx((made.low, made.high))
-    late: list[Flags] = [[0.0] * 10 + [1.0, 1.0], [None, *_case(2, of=11)]]
-    more = _estimate(_scores([*late, *[_case(0, of=12)] * 10]))
+    assert ends(once) == pytest.approx(ends(made))
+    late: list[Flags] = [[0.0] * 10 + [1.0, 1.0], [None, *BAD, *[0.0] * 6]]
+    more = _estimate(_scores([*late, *[[0.0] * 12] * 10]))
     assert (1, 12) == (more.flagged, more.n)
 
 
@@ -160,24 +160,9 @@ def test_neither_order_nor_missing_values_mislead(flags: list[Flags], random: Ra
         ]
         if there and all(len(of_case) <= 5 for of_case in flags):
             full = _estimate(_scores(filled))
-            assert made.low is not None
-            assert made.high is not None
-            assert full.low is not None
-            assert full.high is not None
-            assert made.low <= full.low + 1e-12
-            assert full.high <= made.high + 1e-12
-
-
-def test_a_single_flag() -> None:
-    """It fails its own case only where it alone makes a bad one, and none may be."""
-    strict = replace(LIMITS, max_flagged=0, max_cases=0.0)
-    assert [True, True, True, False, False] == [
-        tolerated(LIMITS),
-        tolerated(replace(LIMITS, max_cases=0.0)),
-        tolerated(replace(strict, max_cases=0.1)),
-        tolerated(strict),
-        tolerated(replace(LIMITS, max_rate=0.0)),
-    ]
+            (low, high), (low_full, high_full) = ends(made), ends(full)
+            assert low <= low_full + 1e-12
+            assert high_full <= high + 1e-12
 
 
 @pytest.mark.slow
@@ -200,15 +185,13 @@ def test_shares_and_pass_k_keep_the_level(rate: float, icc: float, questions: in
             flags = (rng.random((questions, 5)) < hard[:, None]).astype(float)
             scores += _scores(flags.tolist(), temperature=temperature)
         made = _estimate(scores)
-        assert made.low is not None
-        assert made.high is not None
-        ends = [(made.low, made.high)]
+        intervals = [ends(made)]
         for told in made.tested.split("), "):
             low, high = told.partition("interval ")[2].rstrip(")").split(" to ")
-            ends.append((float(low[:-1]) / 100, float(high[:-1]) / 100))
+            intervals.append((float(low[:-1]) / 100, float(high[:-1]) / 100))
         # What is told is rounded to a tenth of a percent.
         held += [
             low - 5e-4 <= truth <= high + 5e-4
-            for (low, high), truth in zip(ends, truths, strict=True)
+            for (low, high), truth in zip(intervals, truths, strict=True)
         ]
     assert (held / runs >= 0.93).all(), held / runs
