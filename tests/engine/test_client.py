@@ -4,77 +4,60 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from contextlib import aclosing, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_xling.engine.client import Client
 from pytest_xling.engine.limits import Account, Budget, Patience, Slots
-from pytest_xling.errors import (
-    BudgetExceeded,
-    GivenUp,
-    PermanentFault,
-    TransientFault,
-)
+from pytest_xling.errors import BudgetExceeded, GivenUp, PermanentFault, TransientFault
 from pytest_xling.providers.openai import OpenaiProvider
-from pytest_xling.records import Message, Request, Response
+from pytest_xling.records import Request, Response
+from tests.engine.asking import request
 from tests.servers.openai_server import serving, spawned, stats
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import AsyncIterator, Sequence
 
 
 def _requests(count: int, marker: str = "") -> list[Request]:
-    return [
-        Request(
-            model="m",
-            messages=(Message(role="user", content=f"Question {number}? {marker}"),),
-            params={"temperature": 0.0},
-        )
-        for number in range(count)
-    ]
+    return [request(f"Question {number}? {marker}", temperature=0.0) for number in range(count)]
 
 
-def _with_client(
-    url: str,
-    work: Callable[[Client], Awaitable[object]],
-    *,
-    timeout_s: float = 10.0,
-    connections: int = 64,
-    **limits: Any,
-) -> Client:
-    """Run *work* with a client of the server at *url*, and return the client."""
-    clients: list[Client] = []
+def _alternating(count: int, marker: str) -> list[Request]:
+    """Return requests of which every other one has a marker."""
+    pairs = zip(_requests(count, marker), _requests(count), strict=True)
+    return [one for pair in pairs for one in pair]
 
-    async def main() -> None:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("OPENAI_BASE_URL", url)
-            patch.setenv("OPENAI_API_KEY", "none")
-            for proxy in ("HTTP_PROXY", "ALL_PROXY", "http_proxy", "all_proxy"):
-                patch.delenv(proxy, raising=False)
-            provider = OpenaiProvider("m", timeout_s=timeout_s)
-            provider.prepare()
-        clients.append(Client(provider, **{"slots": Slots(connections), **limits}))
-        try:
-            await work(clients[0])
-        finally:
-            await provider.aclose()
 
-    asyncio.run(main())
-    return clients[0]
+@asynccontextmanager
+async def _connected(
+    url: str, *, timeout_s: float = 10.0, connections: int = 64, **limits: Any
+) -> AsyncIterator[Client]:
+    """Give a client of the server at *url*."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OPENAI_BASE_URL", url)
+        patch.setenv("OPENAI_API_KEY", "none")
+        for proxy in ("HTTP_PROXY", "ALL_PROXY", "http_proxy", "all_proxy"):
+            patch.delenv(proxy, raising=False)
+        provider = OpenaiProvider("m", timeout_s=timeout_s)
+        provider.prepare()
+    async with aclosing(provider):
+        yield Client(provider, **{"slots": Slots(connections), **limits})
 
 
 def _ask_all(
     url: str, requests: Sequence[Request], **client: Any
 ) -> list[Response | BaseException]:
     """Ask all at once; return answers and faults."""
-    outcomes: list[Response | BaseException] = []
 
-    async def work(client: Client) -> None:
-        outcomes.extend(await asyncio.gather(*map(client.ask, requests), return_exceptions=True))
+    async def ask() -> list[Response | BaseException]:
+        async with _connected(url, **client) as connected:
+            asked = map(connected.ask, requests)
+            return await asyncio.gather(*asked, return_exceptions=True)
 
-    _with_client(url, work, **client)
-    return outcomes
+    return asyncio.run(ask())
 
 
 def _patient(patience_s: float) -> dict[str, Any]:
@@ -119,49 +102,50 @@ def test_faults_that_pass_are_tried_again() -> None:
         assert {2} == set(stats(server.url)["prompts"].values())
 
 
-def test_faults_that_do_not_pass_are_not_tried_again() -> None:
-    """A wrong key is asked about once."""
-    with serving() as server:
-        (outcome,) = _ask_all(server.url, _requests(1, "[[401]]"), connections=4)
-        assert isinstance(outcome, PermanentFault)
-        assert 1 == server.requests
+@pytest.mark.parametrize(
+    ("marker", "attempts", "outcome", "said", "asked"),
+    [
+        ("[[401]]", 6, PermanentFault, "", 1),
+        ("[[503]]", 3, TransientFault, "gave up after 3 failed attempts", 3),
+        ("[[429*9]]", 2, Response, "", 10),
+    ],
+    ids=["a wrong key", "an overloaded server", "rate limits"],
+)
+def test_attempts_are_used_up_by_faults_that_may_pass(
+    marker: str, attempts: int, outcome: type[object], said: str, asked: int
+) -> None:
+    """Others are not asked about again, and rate limits do not count."""
+    with serving(retry_after="0.01") as server:
+        (met,) = _ask_all(server.url, _requests(1, marker), connections=4, attempts=attempts)
+        assert isinstance(met, outcome)
+        assert said in str(met)
+        assert asked == server.requests
 
 
-def test_gives_up_after_so_many_attempts() -> None:
-    """The message says how often it was tried."""
-    with serving(retry_after_ms="10") as server:
-        outcomes = _ask_all(server.url, _requests(1, "[[503]]"), connections=4, attempts=3)
-        (outcome,) = outcomes
-        assert isinstance(outcome, TransientFault)
-        assert "gave up after 3 failed attempts" in str(outcome)
-        assert 3 == server.requests
+NO_WAITS = (
+    *("3600", "-5", "nan", "inf", "1" + "0" * 400, "soon"),
+    *("Fri, 31 Dec 9999 23:59:59 GMT", "Fri, 31 Dec 99999999999999999999 23:59:59 GMT"),
+)
+"""What no Retry-After should say: nobody sits through an hour, and no calendar has the dates."""
 
 
-def test_rate_limits_do_not_use_up_attempts() -> None:
-    """Nine refusals are survived with two attempts."""
-    with serving(retry_after="0.02") as server:
-        outcomes = _ask_all(server.url, _requests(1, "[[429*9]]"), connections=4, attempts=2)
-        assert isinstance(outcomes[0], Response)
-        assert 10 == server.requests
-
-
-@pytest.mark.parametrize("count", [1, 40])
-def test_rate_limits_do_not_last_for_ever(count: int) -> None:
-    """One patience ends the wait of all requests together, however many they are."""
-    with serving(retry_after="0.05", mode="429") as server:
+@pytest.mark.parametrize(
+    ("mode", "retry_after", "count", "least"),
+    [
+        *(("429", "0.05", count, 1) for count in (1, 40)),  # on a busy machine one takes it all
+        *(("429", retry_after, 30, 5) for retry_after in NO_WAITS),
+        *((mode, "", 160, 6) for mode in ("500", "503", "html", "close")),
+    ],
+)
+def test_a_server_that_never_answers_is_probed_until_the_patience_is_over(
+    mode: str, retry_after: str, count: int, least: int
+) -> None:
+    """One patience for all requests together, and some twenty attempts, however many they are."""
+    with serving(mode=mode, retry_after=retry_after) as server:
         outcomes = _ask_all(server.url, _requests(count), **_patient(0.5))
         assert {GivenUp} == {type(outcome) for outcome in outcomes}
         assert any("no answer for 0.5 s (--xling-timeout)" in str(outcome) for outcome in outcomes)
-        assert 1 <= server.requests <= 25  # on a busy machine the first may take all the time
-
-
-@pytest.mark.parametrize("mode", ["500", "503", "html", "close"])
-def test_a_server_that_always_fails_is_only_probed(mode: str) -> None:
-    """160 requests at 64 connections make some twenty attempts, and end with the patience."""
-    with serving(mode=mode, retry_after="") as server:
-        outcomes = _ask_all(server.url, _requests(160), **_patient(1.0))
-        assert {GivenUp} == {type(outcome) for outcome in outcomes}
-        assert 6 <= server.requests <= 25
+        assert least <= server.requests <= 25
 
 
 def test_a_storm_that_passes_costs_no_answer() -> None:
@@ -201,32 +185,24 @@ def test_what_every_request_would_meet_stops_after_a_handful(mode: str) -> None:
 def test_what_one_prompt_meets_stops_nobody_else() -> None:
     """Now and then a filter before the server answers 403: the key is all right."""
     with serving() as server:
-        requests = [
-            r for pair in zip(_requests(20, "[[403]]"), _requests(20), strict=True) for r in pair
-        ]
-        outcomes = _ask_all(server.url, requests, connections=1)
+        outcomes = _ask_all(server.url, _alternating(20, "[[403]]"), connections=1)
         assert 20 == sum(isinstance(outcome, Response) for outcome in outcomes)
         assert 40 == server.requests
 
 
-def test_what_is_under_way_when_the_provider_is_given_up_is_kept() -> None:
+async def test_what_is_under_way_when_the_provider_is_given_up_is_kept() -> None:
     """An answer that is being made is paid for."""
     with serving(delay_s=0.3) as slow, serving(mode="401") as wrong:
-
-        async def work(client: Client) -> None:
+        async with _connected(slow.url) as client:
+            shared = {"slots": client.slots, "patience": client.patience}
             answered = asyncio.create_task(client.ask(*_requests(1)))
             await asyncio.sleep(0.1)
-            with pytest.MonkeyPatch.context() as patch:
-                patch.setenv("OPENAI_BASE_URL", wrong.url)
-                other = OpenaiProvider("m")
-            same = Client(other, slots=client.slots, patience=client.patience)
-            outcomes = await asyncio.gather(*map(same.ask, _requests(5)), return_exceptions=True)
-            await other.aclose()
+            async with _connected(wrong.url, **shared) as same:
+                asked = map(same.ask, _requests(5))
+                outcomes = await asyncio.gather(*asked, return_exceptions=True)
             assert client.patience.stopped
             assert not any(isinstance(outcome, Response) for outcome in outcomes)
             assert isinstance(await answered, Response)
-
-        _with_client(slow.url, work)
 
 
 def test_retry_after_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -246,59 +222,29 @@ def test_retry_after_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 0.6 <= wait_s <= 1.0
 
 
-@pytest.mark.parametrize(
-    "retry_after",
-    [
-        "3600",
-        "-5",
-        "nan",
-        "inf",
-        "1" + "0" * 400,
-        "soon",
-        "Fri, 31 Dec 9999 23:59:59 GMT",
-        "Fri, 31 Dec 99999999999999999999 23:59:59 GMT",
-    ],
-)
-def test_no_retry_after_outlasts_the_patience(retry_after: str) -> None:
-    """Nobody sits through an hour, nor stumbles over a date that no calendar has."""
-    with serving(retry_after=retry_after, mode="429") as server:
-        outcomes = _ask_all(server.url, _requests(30), **_patient(0.5))
-        assert {GivenUp} == {type(outcome) for outcome in outcomes}
-        assert 5 <= server.requests <= 25
-
-
-def test_waiting_holds_no_slot() -> None:
+async def test_waiting_holds_no_slot() -> None:
     """While one request waits for its Retry-After, the only slot serves others."""
+    done: list[Request] = []
     with serving(retry_after="0.5") as server:
         requests = [*_requests(1, "[[503*1]]"), *_requests(10)]
-        done: list[str] = []
+        async with _connected(server.url, connections=2) as client:
 
-        async def one(client: Client, request: Request) -> None:
-            await client.ask(request)
-            done.append(request.messages[0].content)
+            async def one(request: Request) -> None:
+                await client.ask(request)
+                done.append(request)
 
-        _with_client(
-            server.url,
-            lambda client: asyncio.gather(*(one(client, request) for request in requests)),
-            connections=2,
-        )
-        assert requests[0].messages[0].content == done[-1]
+            await asyncio.gather(*map(one, requests))
+    assert requests[0] == done[-1]
 
 
-@pytest.fixture
-def closed_port() -> str:
-    """Give the address of a server that is not there."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
-
-
-def test_a_dead_server_ends_the_run(closed_port: str) -> None:
+def test_a_dead_server_ends_the_run() -> None:
     """All 200 requests fail with a message that names the server; the patience is longer."""
-    outcomes = _ask_all(closed_port, _requests(200), connections=64)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        closed = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
+    outcomes = _ask_all(closed, _requests(200), connections=64)
     assert {GivenUp} == {type(outcome) for outcome in outcomes}
     assert "unreachable" in str(outcomes[0])
-    assert closed_port in str(outcomes[0])
+    assert closed in str(outcomes[0])
 
 
 def test_a_hanging_server_is_given_up_after_the_second_volley() -> None:
@@ -316,9 +262,7 @@ def test_a_server_that_answers_now_and_then_is_not_given_up() -> None:
     """A row of failures ends with any reply."""
     with serving() as server:
         patience = _unreachable()
-        requests = [
-            r for pair in zip(_requests(12, "[[hang*1]]"), _requests(12), strict=True) for r in pair
-        ]
+        requests = _alternating(12, "[[hang*1]]")
         outcomes = _ask_all(server.url, requests, connections=4, patience=patience, timeout_s=0.2)
         assert all(isinstance(outcome, Response) for outcome in outcomes)
         assert not patience.stopped
@@ -336,11 +280,10 @@ def test_the_budget_is_checked_before_each_request() -> None:
         assert pytest.approx(100 / 1_000_000) == account.spent_usd
 
 
-def test_cancelling_frees_everything() -> None:
+async def test_cancelling_frees_everything() -> None:
     """In a slot, before a slot or waiting to retry: afterwards no slot is taken."""
     with serving(retry_after="5") as server:
-
-        async def work(client: Client) -> None:
+        async with _connected(server.url, connections=3) as client:
             requests = [*_requests(1, "[[503]]"), *_requests(8, "[[hang]]")]
             tasks = [asyncio.create_task(client.ask(request)) for request in requests]
             await asyncio.sleep(0.3)
@@ -349,5 +292,3 @@ def test_cancelling_frees_everything() -> None:
             outcomes = await asyncio.gather(*tasks, return_exceptions=True)
             assert {asyncio.CancelledError} == {type(outcome) for outcome in outcomes}
             assert 0 == client.slots.in_flight
-
-        _with_client(server.url, work, connections=3)
