@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager, closing
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_xling.engine.client import Client
@@ -21,6 +22,18 @@ if TYPE_CHECKING:
     from pytest_xling.config.store_location import StoreLocation
     from pytest_xling.interfaces.provider import Provider
     from pytest_xling.keys import JsonValue
+
+
+RUN = RunRecord(
+    run_id="r",
+    model="m",
+    created_at="2026-11-22T10:00:00.000+00:00",
+    status="running",
+    settings={},
+    versions={},
+    git="",
+    seed=0,
+)
 
 
 def request(question: object, **params: JsonValue) -> Request:
@@ -59,18 +72,8 @@ def ask(
 def begin_run(path: Path, run_id: str) -> Database:
     """Return a store in which a run has begun."""
     database = Database(path)
-    record = RunRecord(
-        run_id=run_id,
-        model="m",
-        created_at="2026-11-21",
-        status="running",
-        settings={},
-        versions={},
-        git="",
-        seed=0,
-    )
     with database.write() as connection:
-        add_run(connection, record)
+        add_run(connection, replace(RUN, run_id=run_id))
     return database
 
 

@@ -78,13 +78,6 @@ def test_without_a_call_there_is_no_result_and_without_a_result_no_call() -> Non
 
 def test_the_known_end() -> None:
     """As far as replies are known, and what is to be asked next."""
-    asked, last, response = _held(_said("Because.", "It ended."), THEN)
-    known = dict(zip([len(request.messages) for request in asked], ["Because."], strict=False))
-
-    def reply(request: Request) -> Response | None:
-        text = known.get(len(request.messages))
-        return None if text is None else Response(text=text, stop_reason="stop")
-
-    assert (last, None) == known_end(ASKED, [THEN], reply)
-    known[3] = "It ended."
-    assert (last, response) == known_end(ASKED, [THEN], reply)
+    _, last, _ = _held(_said("Because.", "It ended."), THEN)
+    known = iter([*_said("Because."), None])
+    assert (last, None) == known_end(ASKED, [THEN], lambda _: next(known))

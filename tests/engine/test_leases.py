@@ -6,12 +6,13 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from typing import Literal
 
 import pytest
 
 from pytest_xling.engine.leases import SILENT_S, dead, status_now, this_process
-from pytest_xling.records import RunRecord
+from tests.engine.asking import RUN
 
 
 def other_process() -> str:
@@ -56,33 +57,21 @@ def test_no_signal_is_sent_where_that_would_interrupt(monkeypatch: pytest.Monkey
     assert set() == dead({gone})
 
 
-def run_of(
-    owner: str, *, silent_s: float = 0.0, status: Literal["running", "complete"] = "running"
-) -> RunRecord:
-    """Return a run that *owner* makes and that was last heard of some time ago."""
-    return RunRecord(
-        run_id="r",
-        model="m",
-        created_at="2026-11-22T10:00:00.000+00:00",
-        status=status,
-        settings={},
-        versions={},
-        git="",
-        seed=0,
-        owner=owner,
-        seen_at=time.time() - silent_s,
-    )
-
-
-def test_a_run_of_a_process_that_ended_was_killed() -> None:
-    """Here the process tells, however long it says nothing; what ended is not killed."""
-    assert "running" == status_now(run_of(this_process(), silent_s=10 * SILENT_S))
-    assert "killed" == status_now(run_of(other_process()))
-    assert "complete" == status_now(run_of(other_process(), status="complete"))
-
-
-def test_of_a_process_elsewhere_silence_tells() -> None:
-    """Another host's, or another container's; and of early versions' runs nobody is known."""
-    assert "running" == status_now(run_of("elsewhere/:1:2"))
-    assert "killed" == status_now(run_of("elsewhere/:1:2", silent_s=2 * SILENT_S))
-    assert "killed" == status_now(run_of("", silent_s=2 * SILENT_S))
+@pytest.mark.parametrize(
+    ("owner", "silent_s", "status", "now"),
+    [
+        ("this", 10 * SILENT_S, "running", "running"),
+        ("ended", 0, "running", "killed"),
+        ("ended", 0, "complete", "complete"),
+        ("elsewhere/:1:2", 0, "running", "running"),
+        ("elsewhere/:1:2", 2 * SILENT_S, "running", "killed"),
+        ("", 2 * SILENT_S, "running", "killed"),
+    ],
+)
+def test_whether_a_run_was_killed(
+    owner: str, silent_s: float, status: Literal["running", "complete"], now: str
+) -> None:
+    """Here its process tells, elsewhere silence; of early versions' runs nobody is known."""
+    owner = {"this": this_process, "ended": other_process}.get(owner, lambda: owner)()
+    run = replace(RUN, status=status, owner=owner, seen_at=time.time() - silent_s)
+    assert now == status_now(run)

@@ -109,7 +109,7 @@ async def test_calls_side_by_side_compute_once(tmp_path: Path) -> None:
     doubling = Doubling()
     async with opened(tmp_path / "s.sqlite") as store:
         calls = doubling.double(store, 1, 2), doubling.double(store, 2, 3)
-        assert [[2, 4], [4, 6]] == await asyncio.gather(*calls)
+        assert [[2, 4], [4, 6]] == [*await asyncio.gather(*calls)]
     assert [1, 2, 3] == sorted(value for batch in doubling.batches for value in batch)
 
 

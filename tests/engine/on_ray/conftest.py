@@ -12,6 +12,7 @@ from pytest_xling import registry
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+    from types import ModuleType
 
     from pytest_xling.engine.on_ray import Cluster
 
@@ -101,10 +102,18 @@ def installed_probe(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def cluster(installed_probe: Path) -> Iterator[Cluster]:
+def ray() -> ModuleType:
+    """Ray itself, an extra."""
+    module: ModuleType = pytest.importorskip(
+        "ray", reason="Ray is not installed: pip install 'pytest-xling[ray]'"
+    )
+    return module
+
+
+@pytest.fixture(scope="session")
+def cluster(installed_probe: Path, ray: ModuleType) -> Iterator[Cluster]:
     """Ray with two actors, each on one core, whose pool is started when first asked for."""
-    del installed_probe  # before Ray: its processes look where this one does
-    pytest.importorskip("ray", reason="Ray is not installed: pip install 'pytest-xling[ray]'")
+    del installed_probe, ray  # before Ray starts: its processes look where this one does
     from pytest_xling.engine.on_ray import open_cluster  # noqa: PLC0415  imports Ray
 
     opened = open_cluster(None, actors=2, device="cpu")

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,6 +17,9 @@ from pytest_xling.engine.on_ray import cluster, open_cluster
 from pytest_xling.engine.on_ray.batch_actor import Task
 from pytest_xling.errors import ConfigError
 from pytest_xling.registry import load
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 
 def test_ray_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -25,24 +29,30 @@ def test_ray_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
         open_cluster(None, actors=1, device="cpu")
 
 
-def test_an_address_without_ray() -> None:
-    """A port nobody listens on is found out at once."""
-    pytest.importorskip("ray", reason="Ray is not installed: pip install 'pytest-xling[ray]'")
+@pytest.fixture
+def port() -> int:
+    """A port nobody listens on."""
     with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
+        number: int = server.getsockname()[1]
+    return number
+
+
+@pytest.mark.usefixtures("ray")
+def test_an_address_without_ray(port: int) -> None:
+    """It is found out at once that nobody listens."""
     with pytest.raises(ConfigError, match=f"ray:127.0.0.1:{port}: no Ray there"):
         open_cluster(f"127.0.0.1:{port}", actors=1, device="cpu")
 
 
-def test_a_token_is_not_taken_up_too_late(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("ray")
+def test_a_token_is_not_taken_up_too_late(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, port: int
+) -> None:
     """Ray reads at its import whether there is one: set later, its own processes would differ."""
-    pytest.importorskip("ray", reason="Ray is not installed: pip install 'pytest-xling[ray]'")
     (tmp_path / cluster.TOKEN).parent.mkdir()
     (tmp_path / cluster.TOKEN).write_text("ab" * 32)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv(cluster.AUTHENTICATION, raising=False)
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
     with pytest.raises(ConfigError, match="no Ray there"):
         open_cluster(f"127.0.0.1:{port}", actors=1, device="cpu")
     assert cluster.AUTHENTICATION not in os.environ
@@ -58,10 +68,9 @@ def test_what_every_process_can_make() -> None:
 
 
 def test_an_address_where_something_else_listens(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    ray: ModuleType, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """It is not waited for, and what is said of it is to be seen."""
-    ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'pytest-xling[ray]'")
     ends = threading.Event()
     monkeypatch.setattr(ray, "init", lambda **_: ends.wait())
     monkeypatch.setattr(cluster, "CONNECTED_S", 0.01)
@@ -74,9 +83,8 @@ def test_an_address_where_something_else_listens(
     assert "seen" == capfd.readouterr().err
 
 
-def test_no_ray_on_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_ray_on_this_machine(ray: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     """What Ray says of it names options that are not ours."""
-    ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'pytest-xling[ray]'")
 
     def find_none(**_: object) -> None:
         raise ConnectionError
@@ -97,15 +105,13 @@ opened.close()
 
 
 @pytest.mark.slow
-def test_a_cluster_as_ray_starts_one(tmp_path: Path) -> None:
+@pytest.mark.usefixtures("ray")
+def test_a_cluster_as_ray_starts_one(tmp_path: Path, port: int) -> None:
     """Where there is a token it demands it; where there is none here, that is said."""
-    pytest.importorskip("ray", reason="Ray is not installed: pip install 'pytest-xling[ray]'")
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
     environment = {**os.environ, "RAY_USAGE_STATS_ENABLED": "0", "HOME": str(tmp_path)}
     environment.pop("RAY_AUTH_MODE", None)
-    start = f"ray start --head --block --num-cpus=1 --port={port} --include-dashboard=false"
-    command = [str(Path(sys.executable).with_name("ray")), *start.split()[1:]]
+    start = f"start --head --block --num-cpus=1 --port={port} --include-dashboard=false"
+    command = [str(Path(sys.executable).with_name("ray")), *start.split()]
     (tmp_path / ".ray").mkdir()
     (tmp_path / ".ray" / "auth_token").write_text("ab" * 32)
     head = subprocess.Popen(
@@ -165,8 +171,8 @@ assert not left, actor
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("ray")
 def test_a_process_that_misses_the_end_is_ended() -> None:
     """On a busy machine Ray's core is killed before it has ended those it started."""
-    pytest.importorskip("ray", reason="Ray is not installed: pip install 'pytest-xling[ray]'")
     done = subprocess.run([sys.executable, "-c", HANGING], capture_output=True, check=False)
     assert 0 == done.returncode, done.stderr.decode()

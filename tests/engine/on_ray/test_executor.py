@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import pickle
 import signal
+from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import pytest
 
 from pytest_xling.engine.executor import Executor
+from pytest_xling.engine.on_ray.batch_actor import (
+    Attempts,
+    BatchActor,
+    Task,
+    package_digest,
+    received,
+)
 from pytest_xling.errors import ConfigError, EvaluationError
 from pytest_xling.records import Answer, AnswerSet, Reading, Response, Sample
 from pytest_xling.registry import load
@@ -19,6 +26,7 @@ from pytest_xling.registry import load
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
+    from types import ModuleType
 
     from pytest_xling.engine.computing import Made
     from pytest_xling.engine.on_ray import Cluster
@@ -31,23 +39,10 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:::ray"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
 ]
-WORDS = [
-    "bread",
-    "water",
-    "salt",
-    "oven",
-    "dough",
-    "flour",
-    "crust",
-    "yeast",
-    "bake",
-    "slice",
-    "warm",
-    "knead",
-    "rise",
-    "loaf",
-    "rye",
-]
+WORDS = (
+    *("bread", "water", "salt", "oven", "dough", "flour", "crust", "yeast"),
+    *("bake", "slice", "warm", "knead", "rise", "loaf", "rye"),
+)
 
 
 def text(number: int) -> str:
@@ -72,17 +67,12 @@ SETS = [[answer_set(n) for n in range(start, start + 8)] for start in (0, 8)]
 TEXTS = [[(text(n), "en") for n in range(start, start + 4)] for start in (0, 4)]
 
 
-def outcomes_of(executor: Callable[[], Executor], made: Made, batches: Batches) -> list[list[Any]]:
+async def outcomes_of(
+    executor: Callable[[], Executor], made: Made, batches: Batches
+) -> list[list[Any]]:
     """Return what an executor makes of *batches*, in their order."""
-
-    async def computed() -> dict[int, list[Any]]:
-        opened = executor()
-        try:
-            return {index: outcomes async for index, outcomes in opened.outcomes(made, batches)}
-        finally:
-            opened.close()
-
-    by_index = asyncio.run(computed())
+    with closing(executor()) as opened:
+        by_index = {index: outcomes async for index, outcomes in opened.outcomes(made, batches)}
     return [by_index[index] for index in range(len(batches))]
 
 
@@ -98,18 +88,6 @@ def on_ray(cluster: Cluster) -> Callable[[], Executor]:
 def probe_texts(*texts: str) -> list[list[tuple[str, str]]]:
     """Return a batch of each text."""
     return [[(each, "en")] for each in texts]
-
-
-def check_same(executor: Callable[[], Executor], made: Made, batches: Batches) -> None:
-    """Check that all numbers are those of the local thread, to 1e-6."""
-    for ours, theirs in zip(
-        outcomes_of(Executor, made, batches),
-        outcomes_of(executor, made, batches),
-        strict=True,
-    ):
-        assert [_numbers(each) for each in ours] == [
-            pytest.approx(_numbers(each), abs=1e-6) for each in theirs
-        ]
 
 
 def _numbers(outcome: object) -> object:
@@ -131,83 +109,76 @@ def _numbers(outcome: object) -> object:
         ("annotator", "stance_reader", ANSWERS),
     ],
 )
-def test_actors_give_the_same_numbers(
+async def test_actors_give_the_same_numbers(
     on_ray: Callable[[], Executor],
     kind: Literal["metric", "annotator"],
     name: str,
     batches: Batches,
 ) -> None:
-    """Surface, encoder, topics, language identification and the stance reader."""
-    check_same(on_ray, load(kind, name)(), batches)
+    """As the local thread, to 1e-6: surface, encoder, topics, languages and the stance reader."""
+    made = load(kind, name)()
+    local = await outcomes_of(Executor, made, batches)
+    for ours, theirs in zip(local, await outcomes_of(on_ray, made, batches), strict=True):
+        assert [_numbers(each) for each in ours] == [
+            pytest.approx(_numbers(each), abs=1e-6) for each in theirs
+        ]
 
 
-def test_actors_that_die_are_started_anew(on_ray: Callable[[], Executor], tmp_path: Path) -> None:
+async def test_actors_that_die_are_started_anew(
+    on_ray: Callable[[], Executor], tmp_path: Path
+) -> None:
     """One that is killed costs its batch's time; one that is killed each time, its batch."""
     once = f"die {tmp_path / 'died'}"
     batches = probe_texts("a", once, "die", *map(str, range(20)))
-    outcomes = outcomes_of(on_ray, load("annotator", "probe")(), batches)
+    outcomes = await outcomes_of(on_ray, load("annotator", "probe")(), batches)
     errors = {index: each for index, (each,) in enumerate(outcomes) if not isinstance(each, int)}
     assert [2] == list(errors)
     assert "died 3 times over the same batch of 1" in str(errors[2])
     assert (tmp_path / "died").exists()
 
 
-def test_the_process_that_counts_attempts_may_die(
-    on_ray: Callable[[], Executor], cluster: Cluster
+async def test_the_process_that_counts_attempts_may_die(
+    on_ray: Callable[[], Executor], cluster: Cluster, ray: ModuleType
 ) -> None:
     """It is started anew, and counts from the beginning: what always dies is still given up."""
-    import ray  # noqa: PLC0415  an extra
-
     _, attempts = cluster.worker_arguments()
     os.kill(ray.get(attempts.__ray_call__.remote(lambda _: os.getpid())), signal.SIGKILL)
-    *done, (fatal,) = outcomes_of(on_ray, load("annotator", "probe")(), probe_texts(*"abc", "die"))
+    probe = load("annotator", "probe")()
+    *done, (fatal,) = await outcomes_of(on_ray, probe, probe_texts(*"abc", "die"))
     assert all(isinstance(pid, int) for (pid,) in done)
     assert "died 3 times over the same batch of 1" in str(fatal)
 
 
-def test_batches_that_nobody_counts_are_faults(cluster: Cluster) -> None:
+def answered_by(digest: str, attempts: Any) -> Any:  # noqa: ANN401  whatever an actor sends
+    """Return what an actor with the package of a digest makes of a batch."""
+    task = pickle.dumps(Task.of(load("metric", "repetition")()))
+    return received(BatchActor(digest, attempts).run("b", task, pickle.dumps(ANSWERS[0])))
+
+
+@pytest.mark.usefixtures("cluster")
+def test_batches_that_nobody_counts_are_faults(ray: ModuleType) -> None:
     """Where that process cannot be started again, each of their inputs has a fault that says so."""
-    import ray  # noqa: PLC0415  an extra
-
-    from pytest_xling.engine.on_ray.batch_actor import (  # noqa: PLC0415
-        Attempts,
-        BatchActor,
-        Task,
-        package_digest,
-        received,
-    )
-
-    del cluster  # opened
     attempts: Any = ray.remote(Attempts).options(num_cpus=0).remote()
     ray.kill(attempts)
-    task = pickle.dumps(Task.of(load("metric", "repetition")()))
-    answered = BatchActor(package_digest(), attempts).run("b", task, pickle.dumps(ANSWERS[0]))
-    faults = received(answered)
+    faults = answered_by(package_digest(), attempts)
     assert len(ANSWERS[0]) == len(faults)
     assert all(isinstance(fault, EvaluationError) for fault in faults)
     assert "the process on Ray that counts how often a batch is begun is gone" in str(faults[0])
 
 
-def test_what_is_raised_there_is_raised_here(on_ray: Callable[[], Executor]) -> None:
+async def test_what_is_raised_there_is_raised_here(on_ray: Callable[[], Executor]) -> None:
     """As locally a bug costs its scores, and what a metric lacks is said; Ray meets neither."""
-    ((broken,),) = outcomes_of(on_ray, load("annotator", "probe")(), probe_texts("raise flour"))
+    probe = load("annotator", "probe")()
+    ((broken,),) = await outcomes_of(on_ray, probe, probe_texts("raise flour"))
     assert isinstance(broken, EvaluationError)
     assert "'probe' broke: ZeroDivisionError: flour (" in str(broken)
     lacking = load("metric", "sim_sent")(encoder="/no/such/model")
     with pytest.raises(ConfigError, match="/no/such/model"):
-        outcomes_of(on_ray, lacking, SETS)
+        await outcomes_of(on_ray, lacking, SETS)
 
 
 def test_another_version_is_refused(cluster: Cluster) -> None:
     """An actor whose package has other code says so, whatever it is given."""
-    from pytest_xling.engine.on_ray.batch_actor import (  # noqa: PLC0415
-        BatchActor,
-        Task,
-        received,
-    )
-
     _, attempts = cluster.worker_arguments()
-    task = pickle.dumps(Task.of(load("metric", "repetition")()))
-    answered = BatchActor("of older code", attempts).run("other", task, pickle.dumps(ANSWERS[0]))
     with pytest.raises(ConfigError, match="is not the one that runs here"):
-        received(answered)
+        answered_by("of older code", attempts)

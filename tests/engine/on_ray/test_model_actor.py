@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import pickle
 import threading
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,7 @@ from tests.providers.hf_asking import ask, asking
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+    from types import ModuleType
 
     from pytest_xling.engine.on_ray import Cluster
     from pytest_xling.interfaces.provider import Movable
@@ -49,23 +50,22 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return hf_models.llama(tmp_path_factory.mktemp("models") / "llama", template=hf_models.TEMPLATE)
 
 
+def on_copies(cluster: Cluster, provider: Movable) -> None:
+    """Have copies on Ray answer for *provider*, as a run does."""
+    from pytest_xling.engine.on_ray import RayExecutor  # noqa: PLC0415  imports Ray
+
+    cluster.start_copies(provider)
+    with closing(RayExecutor(cluster)) as executor:
+        executor.place(provider)
+
+
 @pytest.fixture(scope="module")
 def moved(beside: Cluster, model: Path) -> Iterator[HfProvider]:
     """The model, in two processes on Ray."""
     provider = HfProvider(str(model), device="cpu")
-    beside.start_copies(provider)
-    place(beside, provider)
+    on_copies(beside, provider)
     yield provider
     asyncio.run(provider.aclose())
-
-
-def place(cluster: Cluster, provider: Movable) -> None:
-    """Have copies on Ray answer for *provider*, as a run does."""
-    from pytest_xling.engine.on_ray import RayExecutor  # noqa: PLC0415  imports Ray
-
-    executor = RayExecutor(cluster)
-    executor.place(provider)
-    executor.close()
 
 
 async def asked(provider: HfProvider, requests: list[Request]) -> list[Response | BaseException]:
@@ -95,9 +95,10 @@ def test_a_fault_there_is_a_fault_here(moved: HfProvider, model: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_copy_that_dies_is_started_anew(moved: HfProvider, beside: Cluster) -> None:
+async def test_a_copy_that_dies_is_started_anew(
+    moved: HfProvider, beside: Cluster, ray: ModuleType
+) -> None:
     """What it was asked is a passing fault, which the engine asks again."""
-    import ray  # noqa: PLC0415  an extra
 
     async def answered() -> Response:
         while True:
@@ -105,20 +106,20 @@ def test_a_copy_that_dies_is_started_anew(moved: HfProvider, beside: Cluster) ->
                 return await moved.generate(REQUESTS[0])
             await asyncio.sleep(0.1)
 
-    before = asyncio.run(answered())
+    before = await answered()
     for actor in beside.copies(moved):
         ray.kill(actor, no_restart=False)
-    assert before.text == asyncio.run(answered()).text
+    assert before.text == (await answered()).text
 
 
 @pytest.mark.slow
-def test_an_answer_nobody_waits_for_is_cancelled_there(beside: Cluster, tmp_path: Path) -> None:
+async def test_an_answer_nobody_waits_for_is_cancelled_there(
+    beside: Cluster, tmp_path: Path
+) -> None:
     """As -x and Ctrl-C do it; the process is free for others."""
     provider: Movable = load("provider", "waiting")(str(tmp_path))
-    beside.start_copies(provider)
-    place(beside, provider)
-
-    async def cancelled() -> None:
+    on_copies(beside, provider)
+    async with asyncio.timeout(120):
         task = asyncio.create_task(provider.generate(REQUESTS[0]))
         while not (tmp_path / "asked").exists():  # noqa: ASYNC110  another process tells
             await asyncio.sleep(0.05)
@@ -127,8 +128,6 @@ def test_an_answer_nobody_waits_for_is_cancelled_there(beside: Cluster, tmp_path
             await task
         while not (tmp_path / "cancelled").exists():  # noqa: ASYNC110  likewise
             await asyncio.sleep(0.05)
-
-    asyncio.run(asyncio.wait_for(cancelled(), 120))
 
 
 def test_another_version_of_the_package_is_refused() -> None:
