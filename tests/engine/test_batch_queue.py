@@ -6,7 +6,7 @@ import asyncio
 from collections import deque
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Request
     from pytest_xling.store.batches import BatchRow
+
+    Reply: TypeAlias = str | dict[str, Any]
 
 KEY = "sk-proj-Tn0tARealKey0123456789"
 BEGIN, STATE, UPLOAD = "POST /v1/batches", "GET /v1/batches/ID", "POST /v1/files"
@@ -138,7 +140,7 @@ def left(server: BatchServer, asker: Asker) -> Asker:
     return leaving
 
 
-def failing(reply: object) -> Callable[[dict[str, Any]], object]:
+def failing(reply: Reply) -> Callable[[dict[str, Any]], Reply]:
     """Return what a server does that gives *reply* to "b", and answers all else."""
     return lambda body: reply if body["messages"][-1]["content"] == "b" else "yes"
 
@@ -241,7 +243,7 @@ TOO_LONG = {"message": "It is too long.", "code": "context_length_exceeded"}
     ids=["rate limit", "error", "size"],
 )
 def test_a_line_may_fail_alone(
-    server: BatchServer, asker: Asker, reply: object, said: str, again: int
+    server: BatchServer, asker: Asker, reply: Reply, said: str, again: int
 ) -> None:
     """It is asked, and paid for, again only where that may help, and not for ever."""
     server.answer = failing(reply)
