@@ -6,8 +6,6 @@ by, in a worktree of it::
     .venv/bin/python .../tests/store/kept_project.py FOLDER
 
 It holds steps whose signatures name no library's version, so that it stays of use when those move.
-``--all`` adds the others, for a check by hand: words, tokens, languages, encoders, topics,
-translation. Run twice, with the code of two commits, on one folder, it says what the second added.
 """
 
 from __future__ import annotations
@@ -20,76 +18,24 @@ import sys
 from pathlib import Path
 from typing import Final
 
-__all__ = ["COMMANDS", "METRICS", "counts", "run", "write_project"]
+__all__ = ["COMMAND", "METRICS", "counts", "run", "write_project"]
 
 METRICS: Final = {
     "bread": (
-        "no_answer",
-        "contradictory",
-        "dissimilar",
-        "less_comprehensive",
-        "more_comprehensive",
+        *("no_answer", "contradictory", "dissimilar"),
+        *("less_comprehensive", "more_comprehensive"),
     ),
     "judging": ("misjudged", "says_right", "unknown_verdict"),
     "claims": (
-        "stance_score",
-        "factual_accuracy",
-        "agrees_with_false",
-        "rejects_true",
-        "stance_consistency",
-        "neutral_consistency",
-        "stance_agreement",
-        "flip_to_false",
-        "stance_unparsed",
+        *("stance_score", "factual_accuracy", "agrees_with_false", "rejects_true"),
+        *("stance_consistency", "neutral_consistency", "stance_agreement"),
+        *("flip_to_false", "stance_unparsed"),
     ),
 }
 """By benchmark: steps that rest on no library's version."""
-OTHER_METRICS: Final = {
-    "bread": (
-        "length",
-        "abstains",
-        "disclaimer",
-        "sim_1gram",
-        "sim_2gram",
-        "answer_length",
-        "repetition",
-        "wrong_language",
-        "language_consistency",
-        "apology",
-        "emoji",
-        "english_answer",
-        "names_language",
-        "offers_translation",
-        "sim_sent",
-        "cross_sim_sent",
-        "bertscore",
-        "bertscore_precision",
-        "bertscore_recall",
-        "cross_bertscore",
-        "sim_lda_20",
-        "sim_lda_100",
-        "sim_hdp",
-        "cross_sim_lda_20",
-        "cross_sim_lda_100",
-        "cross_sim_hdp",
-    ),
-    "judging": ("p_right",),
-    "claims": (),
-}
-
-_MODELS = ("--model=scripted:script.yaml", "--xling-judge=scripted:judge.yaml", "-n0", "-q")
-COMMANDS: Final = (
-    (
-        *_MODELS,
-        "benchmarks",
-        "--xling-samples=2",
-        "--xling-temperatures=1",
-        "--xling-param=stance=llm",
-    ),
-)
-OTHER_COMMANDS: Final = (
-    (*COMMANDS[0], "--xling-param=text_in=english", "--xling-translator=scripted:translator.yaml"),
-    (*_MODELS, "benchmarks/claims", "--xling-param=stance=reader"),
+COMMAND: Final = (
+    *("--model=scripted:script.yaml", "--xling-judge=scripted:judge.yaml", "-n0", "-q"),
+    *("benchmarks", "--xling-samples=2", "--xling-temperatures=1", "--xling-param=stance=llm"),
 )
 
 _QUESTIONS = {
@@ -155,27 +101,20 @@ rules:
     text: "I would rather not say."
   - text: '{"reasoning": "As good.", "{verdict_key}": "less_comprehensive"}'
 """
-_TRANSLATOR = """
-rules:
-  - when: {contains: "खमीर"}
-    text: "Yeast makes gas."
-  - text: "It is right."
-"""
 
 
-def write_project(root: Path, *, everything: bool = False) -> None:
+def write_project(root: Path) -> None:
     """Write the project's files below *root*."""
-    for benchmark, stable in METRICS.items():
+    for benchmark, metrics in METRICS.items():
         folder = root / "benchmarks" / benchmark
         (folder / "data").mkdir(parents=True)
-        metrics = [*stable, *(OTHER_METRICS[benchmark] if everything else ())]
-        (folder / f"test_{benchmark}.py").write_text(_TEST_FILE.format(metrics=metrics))
+        (folder / f"test_{benchmark}.py").write_text(_TEST_FILE.format(metrics=[*metrics]))
         (folder / "prompts.yaml").write_text(_PROMPTS[benchmark], encoding="utf-8")
         for name, rows in _rows(benchmark).items():
             text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
             (folder / "data" / f"{name}.jsonl").write_text(text, encoding="utf-8")
     (root / "pytest.ini").write_text("[pytest]\n")
-    for name, script in (("script", _SCRIPT), ("judge", _JUDGE), ("translator", _TRANSLATOR)):
+    for name, script in (("script", _SCRIPT), ("judge", _JUDGE)):
         (root / f"{name}.yaml").write_text(script, encoding="utf-8")
 
 
@@ -241,24 +180,8 @@ def counts(store: Path) -> dict[str, int]:
         connection.close()
 
 
-def _main(folder: str, *options: str) -> None:
-    root = Path(folder).resolve()
-    everything = "--all" in options
-    if not root.exists():
-        write_project(root, everything=everything)
-    store = root / ".xling" / "store.sqlite"
-    before = counts(store) if store.exists() else {}
-    for command in (*COMMANDS, *(OTHER_COMMANDS if everything else ())):
-        done = run(root, *command)
-        sys.stdout.write(done.stdout + done.stderr)
-    connection = sqlite3.connect(store)
-    connection.execute("VACUUM")
-    connection.close()
-    after = counts(store)
-    added = {step: count - before.get(step, 0) for step, count in after.items()}
-    added = {step: count for step, count in added.items() if count}
-    sys.stdout.write(f"{sum(after.values())} outputs, of them new: {json.dumps(added)}\n")
-
-
 if __name__ == "__main__":
-    _main(*sys.argv[1:])
+    made = Path(sys.argv[1]).resolve()
+    write_project(made)
+    run(made, *COMMAND).check_returncode()
+    sqlite3.connect(made / ".xling" / "store.sqlite").execute("VACUUM")

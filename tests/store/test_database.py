@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 import tempfile
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling.errors import StoreError
+from pytest_xling.errors import StoreError, StoreMissing
 from pytest_xling.store.database import Database
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from contextlib import AbstractContextManager
+    from collections.abc import Iterator
+
+    from pytest_xling.config.store_location import StoreLocation
 
 NOBODY = 65534
 
@@ -26,10 +28,8 @@ def artefact() -> Iterator[Path]:
     """A store in a folder that everybody can read and nobody write."""
     folder = Path(tempfile.mkdtemp())  # unlike tmp_path, below folders everybody can enter
     store = folder / "a copy? 100%.sqlite"
-    database = Database(store)
-    with database.write() as connection:
+    with closing(Database(store)) as database, database.write() as connection:
         connection.exec_driver_sql("INSERT INTO inputs VALUES (x'00', 'kept')")
-    database.close()
     assert [store] == list(folder.iterdir())
     store.chmod(0o444)
     folder.chmod(0o555)
@@ -53,26 +53,15 @@ def _unprivileged() -> Iterator[None]:
         os.seteuid(0)
 
 
-def _payload(store: Path) -> str:
-    database = Database(store, create=False)
-    try:
-        with database.read() as connection:
-            return str(connection.exec_driver_sql("SELECT payload FROM inputs").scalar_one())
-    finally:
-        database.close()
-
-
 def test_a_read_only_copy_can_be_read(artefact: Path) -> None:
     """A store that was unpacked where nothing can be written is read, and nothing else."""
     with _unprivileged():
-        assert "kept" == _payload(artefact)
-        database = Database(artefact, create=False)
-        with (
-            pytest.raises(StoreError, match="read-only; make it writable"),
-            database.write() as connection,
-        ):
-            connection.exec_driver_sql("DELETE FROM inputs")
-        database.close()
+        with closing(Database(artefact, create=False)) as database:
+            with database.read() as connection:
+                assert "kept" == connection.exec_driver_sql("SELECT payload FROM inputs").scalar()
+            refused = pytest.raises(StoreError, match="read-only; make it writable")
+            with refused, database.write() as connection:
+                connection.exec_driver_sql("DELETE FROM inputs")
         with pytest.raises(StoreError, match=r"copy\? 100%\.sqlite"):
             Database(artefact)
     assert [artefact] == list(artefact.parent.iterdir())
@@ -87,18 +76,40 @@ def test_a_copy_without_all_it_needs_is_not_read(artefact: Path) -> None:
         Database(artefact, create=False)
 
 
-def test_a_missing_store_is_not_made_by_readers(tmp_path: Path) -> None:
-    """Its path and the option are named."""
-    with pytest.raises(StoreError, match=r"no store at .*s\.sqlite; .* --xling-store"):
-        Database(tmp_path / "s.sqlite", create=False)
+def test_readers_make_no_store(location: StoreLocation, tmp_path: Path) -> None:
+    """They say how to make one; what is there they read."""
+    for _ in range(2):
+        with pytest.raises(StoreMissing, match=r"no store at .*--xling-store"):
+            Database(location, create=False)
     assert [] == list(tmp_path.iterdir())
+    Database(location).close()
+    Database(location, create=False).close()
 
 
-@pytest.mark.parametrize("create", [False, True])
-def test_a_folder_is_no_store(tmp_path: Path, create: bool) -> None:  # noqa: FBT001
-    """The message says so."""
-    with pytest.raises(StoreError, match=f"{tmp_path.name} is a folder"):
-        Database(tmp_path, create=create)
+@pytest.mark.parametrize(
+    ("name", "create", "said"),
+    [
+        ("folder", True, "folder is a folder"),
+        ("folder", False, "folder is a folder"),
+        ("notes.txt", True, "not an SQLite file"),
+        ("notes.txt/store.sqlite", True, "cannot make the folder"),
+        ("bookmarks.sqlite", True, "of something else"),
+    ],
+)
+def test_what_is_no_store_is_refused(
+    tmp_path: Path,
+    name: str,
+    create: bool,  # noqa: FBT001  a test's parameter
+    said: str,
+) -> None:
+    """With a clear message; somebody else's database is not turned into one."""
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "notes.txt").write_text("not a database, however long it may be\n" * 100)
+    with closing(sqlite3.connect(tmp_path / "bookmarks.sqlite")) as connection:
+        connection.execute("CREATE TABLE bookmarks (url TEXT)")
+        with pytest.raises(StoreError, match=said):
+            Database(tmp_path / name, create=create)
+        assert [("bookmarks",)] == connection.execute("SELECT name FROM sqlite_master").fetchall()
 
 
 @pytest.mark.parametrize("name", ["what?.sqlite", "100%.sqlite", "a#b&c.sqlite", "मित्र.sqlite"])
@@ -126,16 +137,13 @@ def test_a_store_that_is_gone_takes_nothing_more(tmp_path: Path, how: str) -> No
     path.rename(tmp_path / "moved.sqlite")
     if "replaced" in how:
         path.write_bytes(b"")
-    for use in (database.read, database.write, database.check):
-        with pytest.raises(StoreError, match=f"store.sqlite {how} while it was in use"):
-            _enter(use)
-    database.close()
-
-
-def _enter(use: Callable[[], AbstractContextManager[object] | None]) -> None:
-    if (context := use()) is not None:
-        with context:
+    gone = f"store.sqlite {how} while it was in use"
+    for use in (database.read, database.write):
+        with pytest.raises(StoreError, match=gone), use():
             pass
+    with pytest.raises(StoreError, match=gone):
+        database.check()
+    database.close()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions are POSIX's")

@@ -6,12 +6,10 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
-
 from pytest_xling.store.database import Database
 from pytest_xling.store.runs import list_runs
 from pytest_xling.store.scores import scores
-from tests.store.kept_project import COMMANDS, METRICS, counts, run, write_project
+from tests.store.kept_project import COMMAND, METRICS, counts, run, write_project
 
 if TYPE_CHECKING:
     from pytest_xling.records import Score
@@ -41,10 +39,7 @@ def readings(store: Path) -> list[list[tuple[object, ...]]]:
         return [sorted(map(key, scores(connection, run.run_id))) for run in oldest_first]
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_a_warm_run_asks_nothing_and_scores_nothing_anew(
-    tmp_path: Path, command: tuple[str, ...]
-) -> None:
+def test_a_warm_run_asks_nothing_and_scores_nothing_anew(tmp_path: Path) -> None:
     """Neither an answer nor a judgement nor a score is made again; the run has the same scores."""
     write_project(tmp_path)
     (tmp_path / "conftest.py").write_text(ASKING_IS_AN_ERROR)
@@ -52,7 +47,7 @@ def test_a_warm_run_asks_nothing_and_scores_nothing_anew(
     store.parent.mkdir()
     shutil.copy(STORE, store)
     before = counts(store)
-    done = run(tmp_path, *command)
+    done = run(tmp_path, *COMMAND)
     assert done.returncode == 0, done.stdout + done.stderr
     assert before == counts(store)
     then, now = readings(store)

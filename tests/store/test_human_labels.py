@@ -20,7 +20,8 @@ from tests.reports.stored_runs import Asked, make_run
 if TYPE_CHECKING:
     from pathlib import Path
 
-PLACE = {"benchmark": "culture", "metric": "no_answer", "language": "hi"}
+METRIC = {"benchmark": "culture", "metric": "no_answer"}
+PLACE = METRIC | {"language": "hi"}
 
 
 def asked(count: int, *, other: int = 0, language: str = "hi") -> list[Asked]:
@@ -41,44 +42,37 @@ def store(tmp_path: Path) -> Path:
     """A run of which two answers are labelled, in Hindi alone."""
     path = tmp_path / "s.sqlite"
     make_run(path, [*asked(4), *asked(4, language="en")], metrics=("no_answer",))
-    labels = {
-        f"q{number}-hi": HumanLabel(said="no", value=1.0 if number < 2 else None)
-        for number in range(4)
-    }
+    labels = {f"q{n}-hi": HumanLabel(said="no", value=1.0 if n < 2 else None) for n in range(4)}
     with Database(path).write() as connection:
-        keep_human_labels(connection, "run-1", labels, benchmark="culture", metric="no_answer")
+        keep_human_labels(connection, "run-1", labels, **METRIC)
     return path
 
 
 def again(path: Path, answers: list[Asked]) -> tuple[str, list[str]]:
     """Make another run, and return whose labels count for it and of which samples."""
-    make_run(
-        path,
-        answers,
-        metrics=("no_answer",),
-        run_id="run-2",
-        created_at="2026-11-22T10:00:00.000+00:00",
-    )
+    later = "2026-11-22T10:00:00.000+00:00"
+    make_run(path, answers, metrics=("no_answer",), run_id="run-2", created_at=later)
     with Database(path).read() as connection:
         labels = human_labels_of(connection, "run-2", **PLACE)
         of = labelled_run(connection, "run-2", **PLACE)
     return of, sorted(sample for (sample, _), label in labels.items() if label.value is not None)
 
 
-def test_the_same_answers_under_another_name_have_them(store: Path) -> None:
-    """A warm run asks nothing again, nor does it ask people."""
-    assert ("run-1", ["q0", "q1"]) == again(store, asked(4))
-
-
-def test_so_have_some_of_them(store: Path) -> None:
-    """Of fewer questions only their own are given."""
-    assert ("run-1", ["q1"]) == again(store, asked(4)[1:])
-
-
-@pytest.mark.parametrize("answers", [asked(4, other=1), asked(5)])
-def test_where_any_answer_is_another_there_are_none(store: Path, answers: list[Asked]) -> None:
-    """Labels of those that stayed the same are no sample of all."""
-    assert ("run-2", []) == again(store, answers)
+@pytest.mark.parametrize(
+    ("answers", "found"),
+    [
+        (asked(4), ("run-1", ["q0", "q1"])),
+        (asked(4)[1:], ("run-1", ["q1"])),
+        (asked(4, other=1), ("run-2", [])),
+        (asked(5), ("run-2", [])),
+    ],
+    ids=["the same", "fewer", "another", "more"],
+)
+def test_the_same_answers_under_another_name_have_them(
+    store: Path, answers: list[Asked], found: tuple[str, list[str]]
+) -> None:
+    """A warm run does not ask people again; where any is another, labels are no sample of all."""
+    assert found == again(store, answers)
 
 
 def test_own_labels_come_first(store: Path) -> None:
@@ -86,11 +80,10 @@ def test_own_labels_come_first(store: Path) -> None:
     again(store, asked(4))
     own = {"q3-hi": HumanLabel(said="no", value=0.0), "q0-hi": HumanLabel(said="no", value=None)}
     with Database(store).write() as connection:
-        keep_human_labels(connection, "run-2", own, benchmark="culture", metric="no_answer")
+        keep_human_labels(connection, "run-2", own, **METRIC)
         labels = human_labels_of(connection, "run-2", **PLACE)
-        before = human_values(connection, "run-1", benchmark="culture", metric="no_answer")
+        assert {"q0-hi": 1.0, "q1-hi": 1.0} == human_values(connection, "run-1", **METRIC)
     assert {("q3", ""): own["q3-hi"], ("q0", ""): own["q0-hi"]} == labels
-    assert {"q0-hi": 1.0, "q1-hi": 1.0} == before
 
 
 def test_another_version_of_the_metric_asks_again(store: Path) -> None:
@@ -110,10 +103,9 @@ def test_answers_that_nobody_could_tell_are_kept_as_such(store: Path) -> None:
     """They have no value, and are among what people were asked."""
     labels = {"q2-hi": HumanLabel(said="no", value=None, cannot_tell=True)}
     with Database(store).write() as connection:
-        keep_human_labels(connection, "run-1", labels, benchmark="culture", metric="no_answer")
-        kept = human_values(connection, "run-1", benchmark="culture", metric="no_answer")
+        keep_human_labels(connection, "run-1", labels, **METRIC)
+        assert {"q2-hi": None} == human_values(connection, "run-1", **METRIC)
         assert {("q2", ""): labels["q2-hi"]} == human_labels_of(connection, "run-1", **PLACE)
-    assert {"q2-hi": None} == kept
 
 
 def test_an_export_has_them(store: Path) -> None:
@@ -121,11 +113,7 @@ def test_an_export_has_them(store: Path) -> None:
     again(store, asked(4))
     with Database(store).read() as connection:
         for run_id in ("run-1", "run-2"):
-            cases = [
-                case
-                for case in exported(connection, run_id, texts=False)
-                if case["language"] == "hi"
-            ]
-            told = [case["scores"]["no_answer"] for case in cases]
+            cases = exported(connection, run_id, texts=False)
+            told = [case["scores"]["no_answer"] for case in cases if case["language"] == "hi"]
             assert [1.0, 1.0, None, None] == [score["people"] for score in told]
             assert {"no"} == {score["said"] for score in told}

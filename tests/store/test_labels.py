@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pytest_xling.store.database import Database
@@ -14,24 +15,13 @@ if TYPE_CHECKING:
 
 def test_labels_of_one_benchmark(tmp_path: Path) -> None:
     """Once per sample and language, whatever the conditions; samples without one left out."""
+    scored = partial(Scored, language="en", readings={"m": 1.0})
     answers = [
-        Scored(id="q1-a1", language="en", readings={"m": 1.0}, metadata={"gold": "right"}),
-        Scored(
-            id="q1-a1",
-            language="en",
-            readings={"m": 1.0},
-            metadata={"gold": "right"},
-            condition="t1",
-        ),
-        Scored(id="q1-a1", language="hi", readings={"m": 1.0}, metadata={"gold": "wrong"}),
-        Scored(id="q2-a1", language="en", readings={"m": 1.0}, metadata={"set": "agnostic"}),
-        Scored(
-            id="q3-a1",
-            language="en",
-            readings={"m": 1.0},
-            metadata={"gold": "wrong"},
-            benchmark="other",
-        ),
+        scored(id="q1-a1", metadata={"gold": "right"}),
+        scored(id="q1-a1", metadata={"gold": "right"}, condition="t1"),
+        scored(id="q1-a1", metadata={"gold": "wrong"}, language="hi"),
+        scored(id="q2-a1", metadata={"set": "agnostic"}),
+        scored(id="q3-a1", metadata={"gold": "wrong"}, benchmark="other"),
     ]
     path = put_run(tmp_path / "s.sqlite", answers)
     with Database(path).read() as connection:

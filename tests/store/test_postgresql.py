@@ -10,51 +10,45 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 from sqlalchemy import inspect, select
 
 from pytest_xling.config.store_location import ServerUrl
 from pytest_xling.errors import ConfigError, StoreAway, StoreError, StoreMissing
-from pytest_xling.records import RunRecord
 from pytest_xling.store import batches
 from pytest_xling.store import database as database_module
 from pytest_xling.store.cases import CaseRow, add_cases
 from pytest_xling.store.database import Database
 from pytest_xling.store.dialects import number_at, text_at
 from pytest_xling.store.faults import FaultRow, put_faults, run_faults
-from pytest_xling.store.migrations import LATEST
 from pytest_xling.store.outputs import Output, claim, find, put, step_id
 from pytest_xling.store.runs import add_run, get_run
 from pytest_xling.store.schema import cases, inputs, metadata, outputs
+from tests.engine.asking import RUN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from sqlalchemy import Connection
 
-    from pytest_xling.config.store_location import StoreLocation
     from tests.servers.postgresql import ServerProcess
 
-RUN = RunRecord(
-    run_id="r", model="m", created_at="", status="running", settings={}, versions={}, git="", seed=0
-)
 HUSH = secrets.token_hex(8)
 """A password that does not stand in the lines that tracebacks show."""
-
-
-@pytest.fixture
-def database(location: StoreLocation) -> Iterator[Database]:
-    """A store with nothing in it, of either kind."""
-    made = Database(location)
-    yield made
-    made.close()
 
 
 def step(connection: Connection) -> int:
     """Return the number of a step."""
     return step_id(connection, kind="answer", name="openai", version="1", parameters={})
+
+
+def name_of(store: ServerUrl) -> str:
+    """Return the name of a store's database."""
+    return store.full.rpartition("/")[2]
 
 
 def outcome(database: Database, statement: str) -> object:
@@ -63,10 +57,27 @@ def outcome(database: Database, statement: str) -> object:
         return connection.exec_driver_sql(statement).scalar()
 
 
-def test_migrations_make_what_the_code_declares(server_store: ServerUrl) -> None:
+@contextmanager
+def killed(server: ServerProcess) -> Iterator[None]:
+    """Have a server away for a while."""
+    server.kill()
+    try:
+        yield
+    finally:
+        server.start()
+
+
+@pytest.fixture
+def hasty(served: Database, monkeypatch: pytest.MonkeyPatch) -> Database:
+    """A store on a server that is hardly waited for."""
+    monkeypatch.setattr(served, "_patience_s", 0.2)
+    monkeypatch.setattr(database_module, "PAUSES_S", (0.1, 0.1))
+    return served
+
+
+def test_migrations_make_what_the_code_declares(served: Database) -> None:
     """The same columns as schema.py makes, with the same types, keys and order of texts."""
-    database = Database(server_store)
-    with database.write() as connection:
+    with served.write() as connection:
         connection.exec_driver_sql("CREATE SCHEMA declared")
         connection.exec_driver_sql("SET LOCAL search_path = declared")
         metadata.create_all(connection)
@@ -87,25 +98,15 @@ def test_migrations_make_what_the_code_declares(server_store: ServerUrl) -> None
                 for schema in ("public", "declared")
             )
             assert others == primary
-    database.close()
     assert declared == made
     assert len(made) == sum(len(table.columns) for table in metadata.tables.values())
-
-
-def test_several_processes_may_make_it_at_once(server_store: ServerUrl) -> None:
-    """One makes the tables, the others find them."""
-    with ThreadPoolExecutor(6) as pool:
-        databases = list(pool.map(lambda _: Database(server_store), range(6)))
-    assert LATEST == outcome(databases[0], "SELECT version FROM xling_schema")
-    for database in databases:
-        database.close()
 
 
 def test_a_search_path_has_a_store_of_its_own(
     postgresql: ServerProcess, server_store: ServerUrl
 ) -> None:
     """Two stores lie in one database, and know nothing of each other."""
-    name = server_store.full.rpartition("/")[2]
+    name = name_of(server_store)
     with postgresql.connect(name) as connection:
         connection.execute("CREATE SCHEMA team")
     one = Database(server_store)
@@ -180,12 +181,8 @@ def test_values_that_are_no_numbers_have_none(database: Database) -> None:
 def test_a_seed_may_have_64_bits(database: Database) -> None:
     """As the option takes it."""
     with database.write() as connection:
-        add_run(connection, RunRecord(**{**_fields(RUN), "seed": 2**63 - 1}))
+        add_run(connection, replace(RUN, seed=2**63 - 1))
         assert 2**63 - 1 == get_run(connection, "r").seed
-
-
-def _fields(run: RunRecord) -> dict[str, Any]:
-    return {name: getattr(run, name) for name in run.__slots__}
 
 
 def test_batches_come_and_go(database: Database) -> None:
@@ -229,45 +226,38 @@ def _claimed(database: Database, owner: str) -> set[tuple[bytes, int]]:
 
 
 def test_leases_end_by_the_clock_of_the_server(
-    server_store: ServerUrl, monkeypatch: pytest.MonkeyPatch
+    served: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A machine whose clock is an hour ahead takes nothing from others; runs look alive to it."""
-    database = Database(server_store)
-    with database.write() as connection:
-        add_run(connection, RunRecord(**{**_fields(RUN), "seen_at": time.time()}))
+    with served.write() as connection:
+        add_run(connection, replace(RUN, seen_at=time.time()))
         assert {(b"k", 1)} == claim(connection, [(b"k", 1)], owner="here:1:1", ttl_s=60)
     ahead = time.time() + 3600
     monkeypatch.setattr(time, "time", lambda: ahead)
-    with database.write() as connection:
+    with served.write() as connection:
         assert set() == claim(connection, [(b"k", 1)], owner="there:1:1", ttl_s=60)
         assert 60 > abs(get_run(connection, "r").seen_at - ahead)
-    database.close()
 
 
-def test_no_connection_is_taken_along_over_a_fork(server_store: ServerUrl) -> None:
+def test_no_connection_is_taken_along_over_a_fork(served: Database) -> None:
     """The child has one of its own, and the parent's goes on."""
-    database = Database(server_store)
     fork = multiprocessing.get_context("fork")
-    with database.read() as connection:
+    with served.read() as connection:
         own = connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one()
     other = fork.Value("i", 0)
 
     def child() -> None:
-        other.value = outcome(database, "SELECT pg_backend_pid()")
+        other.value = outcome(served, "SELECT pg_backend_pid()")
 
     process = fork.Process(target=child)
     process.start()
     process.join()
     assert other.value not in {0, own}
-    assert own == outcome(database, "SELECT pg_backend_pid()")
-    database.close()
+    assert own == outcome(served, "SELECT pg_backend_pid()")
 
 
-def test_a_server_that_was_away_is_waited_for(
-    postgresql: ServerProcess, server_store: ServerUrl
-) -> None:
+def test_a_server_that_was_away_is_waited_for(postgresql: ServerProcess, served: Database) -> None:
     """A transaction that it broke is made again, whole; what was committed is there."""
-    database = Database(server_store)
     keys = [(b"first", 1), (b"second", 1)]
     tries = []
 
@@ -278,11 +268,11 @@ def test_a_server_that_was_away_is_waited_for(
             postgresql.kill()
             postgresql.start()
 
-    with database.write() as connection:
+    with served.write() as connection:
         put(connection, [Output(key=(b"before", step(connection)), output="1")])
-    database.transact(work)
+    served.transact(work)
     assert [1, 1] == tries
-    with database.read() as connection:
+    with served.read() as connection:
         stored = find(connection, [(b"before", 1), *keys])
     assert {(b"before", 1), (b"second", 1)} == stored.keys()
 
@@ -293,9 +283,8 @@ def test_a_server_that_was_away_is_waited_for(
         step(connection)
 
     with pytest.raises(StoreAway, match="what was stored before is safe"):
-        _write(database, broken)
-    assert {} == database.transact(lambda connection: find(connection, keys[:1]), writes=False)
-    database.close()
+        _write(served, broken)
+    assert {} == served.transact(lambda connection: find(connection, keys[:1]), writes=False)
 
 
 def _write(database: Database, function: Callable[[Connection], None]) -> None:
@@ -316,32 +305,20 @@ def test_who_joins_a_run_waits_too(postgresql: ServerProcess, server_store: Serv
     database.close()
 
 
-def test_a_server_that_stays_away_is_an_error(
-    postgresql: ServerProcess, server_store: ServerUrl, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_that_stays_away_is_an_error(postgresql: ServerProcess, hasty: Database) -> None:
     """After the patience it is told, without the password, and for how long it was waited."""
-    database = Database(server_store)
-    monkeypatch.setattr(database, "_patience_s", 0.2)
-    monkeypatch.setattr(database_module, "PAUSES_S", (0.1, 0.1))
-    postgresql.kill()
-    try:
-        with pytest.raises(StoreError, match=r"cannot be reached.*waited for 0.2 s") as told:
-            database.transact(step)
-    finally:
-        postgresql.start()
+    silent = pytest.raises(StoreError, match=r"cannot be reached.*waited for 0.2 s")
+    with killed(postgresql), silent as told:
+        hasty.transact(step)
     assert not isinstance(told.value, StoreAway)
     assert postgresql.password not in str(told.value)
-    assert 1 == database.transact(step)
-    database.close()
+    assert 1 == hasty.transact(step)
 
 
 def test_an_outage_is_waited_for_once(
-    postgresql: ServerProcess, server_store: ServerUrl, monkeypatch: pytest.MonkeyPatch
+    postgresql: ServerProcess, hasty: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Then whatever follows fails at once, until a connection succeeds; the next is waited for."""
-    database = Database(server_store)
-    monkeypatch.setattr(database, "_patience_s", 0.2)
-    monkeypatch.setattr(database_module, "PAUSES_S", (0.1, 0.1))
     pauses: list[float] = []
     sleep = time.sleep
 
@@ -351,41 +328,33 @@ def test_an_outage_is_waited_for_once(
 
     monkeypatch.setattr(time, "sleep", pause)
     for _ in range(2):
-        postgresql.kill()
-        try:
-            _gone(database)
+        with killed(postgresql):
+            _gone(hasty)
             assert pauses
             pauses.clear()
             for _ in range(3):
-                _gone(database)
+                _gone(hasty)
             assert not pauses
-            assert database.is_away
-        finally:
-            postgresql.start()
-            pauses.clear()
-        assert 1 == database.transact(step)
-        assert not database.is_away
-    database.close()
+            assert hasty.is_away
+        pauses.clear()
+        assert 1 == hasty.transact(step)
+        assert not hasty.is_away
 
 
 def test_a_server_that_keeps_silent_is_not_tried_by_each_transaction(
     postgresql: ServerProcess, server_store: ServerUrl, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A try takes until its time is up, two seconds here; for as long all else fails at once."""
-    database = Database(ServerUrl.parse(f"{server_store.full}?connect_timeout=2"))
-    monkeypatch.setattr(database, "_patience_s", 0.2)
-    postgresql.kill()
-    try:
-        with socket.create_server(("127.0.0.1", postgresql.port)) as silent:
+    url = ServerUrl.parse(f"{server_store.full}?connect_timeout=2")
+    with closing(Database(url)) as database:
+        monkeypatch.setattr(database, "_patience_s", 0.2)
+        with killed(postgresql), socket.create_server(("127.0.0.1", postgresql.port)) as silent:
             for _ in range(20):
                 _gone(database)
             silent.setblocking(False)  # noqa: FBT003  socket's own
             tries = list(iter(lambda: _accepted(silent), None))
-    finally:
-        postgresql.start()
     assert 1 == len(tries)
     tries[0].close()
-    database.close()
 
 
 def _accepted(listening: socket.socket) -> socket.socket | None:
@@ -401,12 +370,24 @@ def _gone(database: Database) -> None:
         database.transact(step)
 
 
-def test_a_wrong_address_is_told_at_once(postgresql: ServerProcess) -> None:
-    """Nobody listens there."""
-    url = ServerUrl.parse(f"postgresql://me:{HUSH}@127.0.0.1:1/db")
-    with pytest.raises(StoreError, match=r"me:\*\*\*@127.0.0.1:1/db: .*refused") as told:
+@pytest.mark.parametrize(
+    ("end", "said"),
+    [
+        ("127.0.0.1:1/db", r"@127.0.0.1:1/db: .*refused"),
+        # The message of libpq would repeat the URL.
+        *((f"host{end}", "@host") for end in ("?sslmod=require", "?a", ":x:y/db")),
+    ],
+)
+def test_a_wrong_address_is_told_at_once_without_the_password(end: str, said: str) -> None:
+    """Nobody listens there, or libpq does not know what it says."""
+    url = ServerUrl.parse(f"postgresql://me:{HUSH}@{end}")
+    with pytest.raises((ConfigError, StoreError), match=rf"me:\*\*\*{said}") as told:
         Database(url)
     assert HUSH not in str(told.getrepr(showlocals=True))
+
+
+def test_a_database_that_is_not_there_is_told(postgresql: ServerProcess) -> None:
+    """With how to make it."""
     with pytest.raises(StoreError, match="no such database; make it with createdb"):
         Database(ServerUrl.parse(postgresql.url("nowhere")))
 
@@ -441,33 +422,6 @@ def test_without_the_driver_it_is_said_how_to_install_it(monkeypatch: pytest.Mon
         Database(ServerUrl.parse("postgresql://localhost/db"))
 
 
-def test_what_libpq_does_not_know_is_told_without_the_password() -> None:
-    """Its own message would repeat the URL."""
-    for end in ("?sslmod=require", "?a", ":x:y/db"):
-        url = ServerUrl.parse(f"postgresql://me:{HUSH}@host{end}")
-        with pytest.raises((ConfigError, StoreError), match=r"me:\*\*\*@") as told:
-            Database(url)
-        assert HUSH not in str(told.getrepr(showlocals=True))
-
-
-def test_a_reader_makes_nothing(server_store: ServerUrl) -> None:
-    """Where there is no store, one is told how to make it."""
-    with pytest.raises(StoreMissing, match=r"no store at postgresql://.*make one: pytest"):
-        Database(server_store, create=False)
-    Database(server_store).close()
-    Database(server_store, create=False).close()
-
-
-def test_a_newer_store_is_refused(server_store: ServerUrl) -> None:
-    """A store of a later release is not touched, and the message says what to do."""
-    database = Database(server_store)
-    with database.write() as connection:
-        connection.exec_driver_sql("UPDATE xling_schema SET version = version + 1")
-    database.close()
-    with pytest.raises(StoreError, match=r"newer version.*Upgrade pytest-xling"):
-        Database(server_store)
-
-
 @pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
 def test_a_database_without_room_for_all_languages_is_refused(
     postgresql: ServerProcess, encoding: str
@@ -483,15 +437,13 @@ def test_a_database_without_room_for_all_languages_is_refused(
 
 
 def test_the_environment_does_not_choose_how_texts_are_sent(
-    server_store: ServerUrl, monkeypatch: pytest.MonkeyPatch
+    served: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where others of a project's programs want another encoding."""
     monkeypatch.setenv("PGCLIENTENCODING", "LATIN1")
-    database = Database(server_store)
-    with database.write() as connection:
+    with served.write() as connection:
         put(connection, [Output(key=(b"k", step(connection)), output="नमस्ते")])
-    assert "नमस्ते" == outcome(database, "SELECT output FROM outputs")
-    database.close()
+    assert "नमस्ते" == outcome(served, "SELECT output FROM outputs")
 
 
 def test_a_schema_that_is_not_there_is_told(server_store: ServerUrl) -> None:
@@ -504,25 +456,21 @@ def test_a_schema_that_is_not_there_is_told(server_store: ServerUrl) -> None:
         assert not isinstance(told.value, StoreMissing)
 
 
-def test_tables_that_came_without_rows_are_told(server_store: ServerUrl) -> None:
+def test_tables_that_came_without_rows_are_told(server_store: ServerUrl, served: Database) -> None:
     """As a dump of the schema alone has them."""
-    database = Database(server_store)
-    with database.write() as connection:
+    with served.write() as connection:
         connection.exec_driver_sql("DELETE FROM xling_schema")
-    database.close()
     with pytest.raises(StoreError, match="has tables of something else"):
         Database(server_store, create=False)
 
 
-def test_a_writer_that_hangs_ends_before_those_who_wait(server_store: ServerUrl) -> None:
+def test_a_writer_that_hangs_ends_before_those_who_wait(served: Database) -> None:
     """A machine that fell asleep in a transaction breaks nobody's run."""
-    database = Database(server_store)
     names = ["lock_timeout", "idle_in_transaction_session_timeout"]
     query = "SELECT extract(epoch FROM current_setting(%s)::interval)"
-    with database.write() as connection:
+    with served.write() as connection:
         waits, hangs = (connection.exec_driver_sql(query, (n,)).scalar_one() for n in names)
     assert 0 < hangs < waits
-    database.close()
 
 
 def test_a_fault_may_be_long(database: Database) -> None:
@@ -540,20 +488,18 @@ def test_a_fault_may_be_long(database: Database) -> None:
     assert fault.text.endswith("at the end")
 
 
-def test_a_name_that_is_too_long_is_told(server_store: ServerUrl) -> None:
+def test_a_name_that_is_too_long_is_told(served: Database) -> None:
     """The server's indexes have room for some 2,700 bytes."""
-    database = Database(server_store)
     name = "".join(map(chr, range(0x4E00, 0x4E00 + 9000)))
     with pytest.raises(StoreError, match="is too long for the server's index"):
-        _write(database, lambda c: add_run(c, RunRecord(**{**_fields(RUN), "run_id": name})))
-    database.close()
+        _write(served, lambda c: add_run(c, replace(RUN, run_id=name)))
 
 
 def test_a_schema_of_something_else_is_refused(
     postgresql: ServerProcess, server_store: ServerUrl
 ) -> None:
     """Somebody else's tables are not mixed with ours."""
-    with postgresql.connect(server_store.full.rpartition("/")[2]) as connection:
+    with postgresql.connect(name_of(server_store)) as connection:
         connection.execute("CREATE TABLE bookmarks (url text)")
     with pytest.raises(StoreError, match=r"'bookmarks'.*CREATE SCHEMA.*search_path=xling"):
         Database(server_store)
@@ -563,7 +509,7 @@ def test_a_user_without_rights_is_told_which(
     postgresql: ServerProcess, server_store: ServerUrl
 ) -> None:
     """To make tables, to write them; reading alone suffices to read."""
-    name = server_store.full.rpartition("/")[2]
+    name = name_of(server_store)
     reader = ServerUrl.parse(postgresql.url(name, user=f"reader_{name}", password=HUSH))
     with postgresql.connect(name) as connection:
         connection.execute(f"CREATE ROLE reader_{name} LOGIN PASSWORD '{HUSH}'")
@@ -593,7 +539,7 @@ def test_why_a_connection_is_refused_is_told(
     postgresql: ServerProcess, server_store: ServerUrl, change: str, remedy: str
 ) -> None:
     """The server gives no code for it, and names role or database whatever is wrong."""
-    name = server_store.full.rpartition("/")[2]
+    name = name_of(server_store)
     with postgresql.connect(name) as connection:
         connection.execute(f"CREATE ROLE guest_{name} LOGIN PASSWORD '{HUSH}'")
         connection.execute(change.format(f"guest_{name}", name).encode())
@@ -601,10 +547,9 @@ def test_why_a_connection_is_refused_is_told(
         Database(ServerUrl.parse(postgresql.url(name, user=f"guest_{name}", password=HUSH)))
 
 
-def test_a_disk_that_is_full_loses_nothing(server_store: ServerUrl) -> None:
+def test_a_disk_that_is_full_loses_nothing(served: Database) -> None:
     """What was stored stays, and the message says what to do."""
-    database = Database(server_store)
-    assert 1 == database.transact(step)
+    assert 1 == served.transact(step)
     raised = "DO $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END $$"
 
     def full(connection: Connection) -> None:
@@ -612,17 +557,16 @@ def test_a_disk_that_is_full_loses_nothing(server_store: ServerUrl) -> None:
         connection.exec_driver_sql(raised)
 
     with pytest.raises(StoreError, match="the server's disk is full; free some space"):
-        _write(database, full)
-    assert 0 == outcome(database, "SELECT count(*) FROM outputs")
-    assert 1 == outcome(database, "SELECT count(*) FROM steps")
-    database.close()
+        _write(served, full)
+    assert 0 == outcome(served, "SELECT count(*) FROM outputs")
+    assert 1 == outcome(served, "SELECT count(*) FROM steps")
 
 
-def test_tables_that_are_gone_are_told(postgresql: ServerProcess, server_store: ServerUrl) -> None:
+def test_tables_that_are_gone_are_told(
+    postgresql: ServerProcess, server_store: ServerUrl, served: Database
+) -> None:
     """Somebody has dropped them in mid-run."""
-    database = Database(server_store)
-    with postgresql.connect(server_store.full.rpartition("/")[2]) as connection:
+    with postgresql.connect(name_of(server_store)) as connection:
         connection.execute("DROP TABLE leases")
     with pytest.raises(StoreError, match="a table of the store is gone: what was kept in it"):
-        database.transact(lambda connection: claim(connection, [(b"k", 1)], owner="o", ttl_s=1))
-    database.close()
+        served.transact(lambda connection: claim(connection, [(b"k", 1)], owner="o", ttl_s=1))

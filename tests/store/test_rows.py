@@ -11,12 +11,11 @@ from sqlalchemy import select
 
 from pytest_xling.keys import canonical_json
 from pytest_xling.records import Estimate, Expected, Finding, RunRecord, Threshold, Verdict
-from pytest_xling.store.database import Database
 from pytest_xling.store.rows import columns_of, keep, plain, read_records, record_of
 from pytest_xling.store.schema import runs
 
 if TYPE_CHECKING:
-    from pytest_xling.config.store_location import StoreLocation
+    from pytest_xling.store.database import Database
 
 RUN = RunRecord(
     run_id="r",
@@ -56,9 +55,8 @@ def test_a_record_lacks_what_was_not_kept_then() -> None:
         record_of(Expected, {})
 
 
-def test_rows_stay_or_are_replaced(location: StoreLocation) -> None:
+def test_rows_stay_or_are_replaced(database: Database) -> None:
     """By their key; on both kinds of store they come back as the record they were made of."""
-    database = Database(location)
     with database.write() as connection:
         keep(connection, runs, [])
         keep(connection, runs, [columns_of(RUN)])
@@ -67,4 +65,3 @@ def test_rows_stay_or_are_replaced(location: StoreLocation) -> None:
         later = replace(RUN, model="other", seconds=1.5)
         keep(connection, runs, [columns_of(later)], replacing=True)
         assert [later] == list(read_records(connection, RunRecord, select(runs)))
-    database.close()

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pytest_xling.store.database import Database
 from pytest_xling.store.measurements import Mean, TranslationNoise, add_noise, noise_of
 
 if TYPE_CHECKING:
-    from pytest_xling.config.store_location import StoreLocation
+    from pytest_xling.store.database import Database
 
 NOISE = TranslationNoise(
     metric="m",
@@ -25,11 +24,10 @@ NOISE = TranslationNoise(
 )
 
 
-def test_what_was_measured_last_counts(location: StoreLocation) -> None:
+def test_what_was_measured_last_counts(database: Database) -> None:
     """By signature and language; measured again on the same answers, the earlier is gone."""
     later = replace(NOISE, created_at="2026-11-22T10:00:00.000+00:00", mismatched=NOISE.cost)
     other = replace(NOISE, source="file@1", created_at="2026-11-21T12:00:00.000+00:00")
-    database = Database(location)
     with database.write() as connection:
         for noise in (NOISE, other):
             add_noise(connection, noise)
@@ -39,5 +37,4 @@ def test_what_was_measured_last_counts(location: StoreLocation) -> None:
         (rows,) = connection.exec_driver_sql("SELECT count(*) FROM translation_noise").one()
         assert noise_of(connection, signature="m|v1", language="zh") is None
         assert noise_of(connection, signature="m|v2", language="hi") is None
-    database.close()
     assert 2 == rows
