@@ -12,43 +12,42 @@ from pytest_xling.errors import EvaluationError
 from pytest_xling.gates.decide import Decision
 from pytest_xling.gates.interim_looks import Looks
 from pytest_xling.gates.spec import GateSpec
-from pytest_xling.records import Expected, Score, Threshold
+from pytest_xling.records import Expected
 from pytest_xling.store.human_labels import HumanLabel
-from tests.gates.judging import score
+from tests.gates.judging import limits, score
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_xling.records import Verdict
+    from pytest_xling.records import Score, Verdict
 
 LANGUAGES = ("es", "hi", "zh")
-
-
-def _score(language: str, number: int, *, metric: str = "no_answer") -> Score:
-    level = number % 2
-    place = {"metric": metric, "language": language, "cluster": f"q{number}", "level": level}
-    return score(0.0, f"q{number}-l{level}", **place)
 
 
 class _Store:
     """Gives what there is of a metric, and counts how often it is asked."""
 
-    def __init__(self, there: int) -> None:
+    def __init__(self, there: int, *, labelled: bool = False) -> None:
         self.there = there
+        self.labelled = labelled
         self.asked: Counter[tuple[str, str]] = Counter()
 
     def scores(self, benchmark: str, metric: str, language: str) -> Sequence[Score]:
-        """Return the scores in a language."""
+        """Return the scores in a language, at levels 0 and 1 in turn."""
         assert "b" == benchmark
         self.asked[metric, language] += 1
-        return [_score(language, number, metric=metric) for number in range(self.there)]
+        of = {"metric": metric, "language": language}
+        return [
+            score(0.0, f"q{n}-l{n % 2}", cluster=f"q{n}", level=n % 2, **of)
+            for n in range(self.there)
+        ]
 
     def labels(
         self, benchmark: str, metric: str, language: str
     ) -> dict[tuple[str, str], HumanLabel]:
-        """Return that people labelled nothing."""
-        del benchmark, metric, language
-        return {}
+        """Return that people flag none, or labelled nothing."""
+        scores = self.scores(benchmark, metric, language) if self.labelled else ()
+        return {(one.sample_id, ""): HumanLabel(said="no", value=0.0) for one in scores}
 
     def baseline(self, benchmark: str, metric: str) -> None:
         """Return that there is none."""
@@ -59,21 +58,18 @@ class _Store:
 
 
 def _gap(language: str) -> GateSpec:
-    limits = Threshold(benchmark="b", metric="no_answer", language=language, max_gap=0.9, min_n=2)
-    return GateSpec(threshold=limits, kind="gap", pivot="en")
+    threshold = limits(metric="no_answer", language=language, max_gap=0.9, min_n=2)
+    return GateSpec(threshold=threshold, kind="gap", pivot="en")
 
 
-def _limit(level: int | None, *, metric: str = "no_answer") -> GateSpec:
-    limits = Threshold(
-        benchmark="b", metric=metric, language="hi", max_rate=0.9, min_n=2, level=level
-    )
-    return GateSpec(threshold=limits)
+def _limit(level: int | None = None, *, metric: str = "no_answer", **demands: Any) -> GateSpec:
+    return GateSpec(threshold=limits(metric=metric, max_rate=0.9, min_n=2, level=level, **demands))
 
 
 def _decision(store: _Store, **expected: bool) -> Decision:
     gates = [_gap(language) for language in LANGUAGES]
     gates += [_limit(level) for level in (None, 0, 1)]
-    gates += [_limit(None, metric="apology")]
+    gates += [_limit(metric="apology")]
     # Ten answers in each language, half of them at each of two levels.
     counts: dict[tuple[str, int | None], int] = {
         (code, level): 5 for code in ("en", *LANGUAGES) for level in (0, 1)
@@ -94,8 +90,8 @@ def test_a_metric_is_read_once_for_all_its_gates() -> None:
         assert "pass" == decision.verdict(_gap(language)).outcome
     assert [10, 5, 5] == [decision.verdict(_limit(level)).estimate.n for level in (None, 0, 1)]
     assert {("no_answer", code): 1 for code in ("en", *LANGUAGES)} == store.asked
-    decision.by_scores(_limit(None, metric="apology"))
-    decision.by_scores(_limit(None))
+    decision.by_scores(_limit(metric="apology"))
+    decision.by_scores(_limit())
     assert (1, 1) == (store.asked["apology", "hi"], store.asked["no_answer", "hi"])
     decision.by_scores(_gap("es"))
     assert 1 == store.asked["no_answer", "es"]
@@ -120,16 +116,16 @@ def test_what_is_not_whole_is_not_held() -> None:
 
 def test_too_many_scores_are_an_error() -> None:
     """What was not planned must not decide."""
-    verdict = _decision(_Store(12)).verdict(_limit(None))
+    verdict = _decision(_Store(12)).verdict(_limit())
     assert ("error", "2 scores more than the 10 planned") == (verdict.outcome, verdict.reason)
 
 
 def test_what_was_not_selected() -> None:
     """Nothing was, or only what is in the store counts: each says what to do."""
-    recalled = _decision(_Store(3), selected=False, recalled=True).verdict(_limit(None))
+    recalled = _decision(_Store(3), selected=False, recalled=True).verdict(_limit())
     assert "error" == recalled.outcome
     assert recalled.reason.endswith("their tests are not selected; run all of them")
-    nothing = _decision(_Store(0), selected=False).verdict(_limit(None))
+    nothing = _decision(_Store(0), selected=False).verdict(_limit())
     assert "inconclusive" == nothing.outcome
     assert nothing.reason.startswith("no case of b is selected; `xling gate` judges a stored run")
 
@@ -137,14 +133,14 @@ def test_what_was_not_selected() -> None:
 def test_trust_comes_after_measuring() -> None:
     """A fault while what a gate rests on is measured is its error; else trust has the last word."""
     decision, measured = _decision(_Store(10)), list[GateSpec]()
-    verdict = decision.verdict(_limit(None), measure=measured.append)
-    assert ([_limit(None)], True) == (measured, verdict.reason.endswith("; trusted"))
+    verdict = decision.verdict(_limit(), measure=measured.append)
+    assert ([_limit()], True) == (measured, verdict.reason.endswith("; trusted"))
 
     def broken(spec: GateSpec) -> None:
         msg = f"no judge for {spec.id}"
         raise EvaluationError(msg)
 
-    fault = decision.verdict(_limit(None), measure=broken)
+    fault = decision.verdict(_limit(), measure=broken)
     assert "what it rests on could not be measured: no judge for no_answer-hi" == fault.reason
     assert "error" == fault.outcome
 
@@ -154,37 +150,21 @@ def test_without_a_plan_what_there_is_counts() -> None:
     decision = Decision(
         cast("Any", _Store(3)), family=lambda spec: [spec], expected=lambda *_: None, looks={}
     )
-    verdict = decision.verdict(_limit(None))
+    verdict = decision.verdict(_limit())
     assert ("pass", 3) == (verdict.outcome, verdict.estimate.n)
-
-
-class _Labelled(_Store):
-    """Has people's labels of all answers."""
-
-    def labels(
-        self, benchmark: str, metric: str, language: str
-    ) -> dict[tuple[str, str], HumanLabel]:
-        """Return that people flag none."""
-        return {
-            (score.sample_id, score.condition): HumanLabel(said="no", value=0.0)
-            for score in self.scores(benchmark, metric, language)
-        }
 
 
 @pytest.mark.parametrize("estimate", ["corrected", None])
 def test_labels_do_not_count_at_interim_looks(estimate: Literal["corrected"] | None) -> None:
     """That is said; where they are wanted nothing is decided."""
-    limits = Threshold(
-        benchmark="b", metric="no_answer", language="hi", max_rate=0.5, min_n=2, estimate=estimate
-    )
     questions = tuple(f"q{number}" for number in range(40))
     decision = Decision(
-        cast("Any", _Labelled(40)),
+        cast("Any", _Store(40, labelled=True)),
         family=lambda spec: [spec],
         expected=lambda *_: Expected(scores={("hi", 0): 20, ("hi", 1): 20}, look=2),
         looks={"b": Looks(questions, "pocock", 2)},
     )
-    verdict = decision.by_scores(GateSpec(threshold=limits))
+    verdict = decision.by_scores(_limit(estimate=estimate))
     assert ("inconclusive" if estimate else "pass") == verdict.outcome
     assert 0 == verdict.estimate.labelled
     assert "; labels of people do not count in runs with interim looks;" in verdict.reason

@@ -11,10 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_xling.gates.decide import judge_gates
-from pytest_xling.gates.pairing import BaselineSide
 from pytest_xling.gates.spec import GateSpec
-from pytest_xling.records import ALL_LANGUAGES, Score, Threshold
-from pytest_xling.store.questions import Question
+from pytest_xling.records import ALL_LANGUAGES
+from tests.gates.judging import at_levels, baseline, limits, score
 
 if TYPE_CHECKING:
     from pytest_xling.gates.spec import GateKind
@@ -76,54 +75,31 @@ def _judged(kind: Kind, values: dict[str, list[float]]) -> Estimate:
     """Return the estimate of the gate; *values* by language, those of repeats side by side."""
     scores = {
         code: [
-            Score(
+            score(
+                value,
+                f"q{at // kind.repeats}",
                 metric=kind.metric,
-                benchmark="b",
-                sample_id=f"q{at // kind.repeats}",
                 language=code,
                 condition=f"t1-r{at % kind.repeats + 1}" if kind.repeats > 1 else "",
-                value=value,
-                reason="",
-                signature="s",
             )
             for at, value in enumerate(given)
         ]
         for code, given in values.items()
     }
     if kind.kind == "trend":
-        scores["hi"] = [
-            replace(
-                score,
-                language="hi",
-                level=level,
-                sample_id=f"{score.sample_id}-l{level}",
-                cluster=score.sample_id,
-            )
-            for level, code in enumerate(("en", "hi"))
-            for score in scores[code]
-        ]
-    weights = (("es", 0.5), ("hi", 0.5)) if kind.over_all else ()
-    threshold = Threshold(
-        benchmark="b",
+        rows = zip(values["en"], values["hi"], strict=True)
+        scores["hi"] = at_levels(rows, metric=kind.metric)
+    threshold = limits(
         metric=kind.metric,
         language=ALL_LANGUAGES if kind.over_all else "hi",
         min_n=2,
-        weights=weights,
-        **kind.limits,  # type: ignore[arg-type]  # by name
+        weights=(("es", 0.5), ("hi", 0.5)) if kind.over_all else (),
+        **kind.limits,
     )
     gate = GateSpec(threshold=threshold, kind=kind.kind, pivot="en" if kind.kind == "gap" else None)
-    asked = {
-        (score.sample_id, "hi"): Question(digest=score.sample_id, cluster=score.sample_id)
-        for score in scores["hi"]
-    }
-    baseline = BaselineSide(
-        name="before",
-        metric=kind.metric,
-        then={"hi": [replace(score, language="hi") for score in scores["en"]]},
-        asked_then=asked,
-        asked_now=asked,
-    )
-    (verdict,) = judge_gates([gate], scores.__getitem__, baseline=baseline)
+    then = [replace(one, language="hi") for one in scores["en"]]
+    side = baseline({"hi": then}, scores["hi"], metric=kind.metric)
+    (verdict,) = judge_gates([gate], scores.__getitem__, baseline=side)
     return verdict.estimate
 
 

@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from pytest_xling.gates.reasons import limit_of
 from pytest_xling.gates.wording import Figures, percent
-from pytest_xling.records import Estimate, Threshold, Verdict
-
-NOISE = 1e-6
-
-
-def _estimate(value: float, *, share: bool, pivot: str = "", trend: bool = False) -> Estimate:
-    return Estimate(
-        metric="m",
-        language="hi",
-        value=value,
-        low=value - 0.01,
-        high=value + 0.01,
-        n=30,
-        unscored=0,
-        share=share,
-        pivot=pivot,
-        trend=trend,
-    )
+from pytest_xling.records import Verdict
+from tests.gates.judging import estimated, limits
 
 
 @pytest.mark.parametrize(
@@ -41,11 +27,7 @@ def _estimate(value: float, *, share: bool, pivot: str = "", trend: bool = False
 def test_values(share: bool, values: list[float | None], worded: str) -> None:  # noqa: FBT001  a test's parameter
     """Shares are percentages with one decimal; other numbers have about three digits."""
     assert worded == Figures.fitting(values, share=share).value(values[0])
-
-
-def test_shares_are_worded_as_rates_are() -> None:
-    """Whether they stand in a table or in a sentence."""
-    assert "7.4%" == percent(0.0741) == Figures.fitting([], share=True).value(0.0741)
+    assert not share or values[0] is None or worded == percent(values[0])
 
 
 @pytest.mark.parametrize(
@@ -61,8 +43,8 @@ def test_shares_are_worded_as_rates_are() -> None:
 )
 def test_changes(amount: float, share: bool, worded: str) -> None:  # noqa: FBT001  a test's parameter
     """Differences of shares are in percentage points, never in percent or as a bare fraction."""
-    figures = Figures.of(_estimate(amount, share=share, pivot="en"))
-    assert worded == figures.change(amount, noise=NOISE)
+    figures = Figures.of(estimated(amount, high=amount + 0.01, share=share, pivot="en"))
+    assert worded == figures.change(amount, noise=1e-6)
 
 
 def test_signs() -> None:
@@ -83,48 +65,37 @@ def test_intervals() -> None:
     assert ("-1.0", "25.8 pp") == gaps.ends(-0.01, 0.2577)
 
 
-@pytest.mark.parametrize(
-    ("limits", "share", "worded"),
-    [
-        ({"max_rate": 0.05}, True, "max 5.0%"),
-        ({"max_rate": 0.0}, True, "max 0.0%"),
-        ({"max_rate": 0.0025}, True, "max 0.25%"),
-        ({"floor": 0.9}, False, "min 0.9"),
-        ({"floor": 0.9}, True, "min 90.0%"),
-        ({"ceiling": 1024.0}, False, "max 1024"),
-        ({"ceiling": 1234567.5}, False, "max 1234567.5"),
-        ({"floor": 10.0, "ceiling": 20.0}, False, "10 to 20"),
-    ],
-)
-def test_limits(limits: dict[str, float], share: bool, worded: str) -> None:  # noqa: FBT001  a test's parameter
-    """A gate's demand is in the unit of what it limits, and not rounded."""
-    threshold = Threshold(benchmark="b", metric="m", language="hi", **limits)  # type: ignore[arg-type]  # all are floats
-    assert worded == _limit(threshold, _estimate(0.5, share=share))
+BOTH = {"max_rate": 0.1, "max_gap": 0.05, "max_trend": 0.025}
 
 
 @pytest.mark.parametrize(
-    ("share", "pivot", "trend", "worded"),
+    ("demands", "kind", "worded", "of_number"),
     [
-        (True, "en", False, "max 5.0 pp worse"),
-        (False, "en", False, "max 0.05 worse"),
-        (True, "", True, "max 2.5 pp worse per level"),
-        (False, "", True, "max 0.025 worse per level"),
+        ({"max_rate": 0.05}, {}, "max 5.0%", None),
+        ({"max_rate": 0.0}, {}, "max 0.0%", None),
+        ({"max_rate": 0.0025}, {}, "max 0.25%", None),
+        ({"floor": 0.9}, {}, "min 90.0%", "min 0.9"),
+        ({"ceiling": 1024.0}, {}, None, "max 1024"),
+        ({"ceiling": 1234567.5}, {}, None, "max 1234567.5"),
+        ({"floor": 10.0, "ceiling": 20.0}, {}, None, "10 to 20"),
+        # Of differences of shares they are points, as these themselves are.
+        (BOTH, {"pivot": "en"}, "max 5.0 pp worse", "max 0.05 worse"),
+        (BOTH, {"trend": True}, "max 2.5 pp worse per level", "max 0.025 worse per level"),
     ],
 )
-def test_limits_of_differences(share: bool, pivot: str, trend: bool, worded: str) -> None:  # noqa: FBT001  a test's parameters
-    """Of shares they are points, as the differences themselves are."""
-    threshold = Threshold(
-        benchmark="b", metric="m", language="hi", max_rate=0.1, max_gap=0.05, max_trend=0.025
-    )
-    assert worded == _limit(threshold, _estimate(0.03, share=share, pivot=pivot, trend=trend))
+def test_limits(
+    demands: dict[str, float], kind: dict[str, Any], worded: str | None, of_number: str | None
+) -> None:
+    """A gate's demand is in the unit of what it limits, a share or not, and not rounded."""
+    for share, expected in ((True, worded), (False, of_number)):
+        made = estimated(0.5, high=0.51, share=share, **kind)
+        verdict = Verdict(
+            case="m-hi", outcome="pass", estimate=made, threshold=limits(**demands), reason=""
+        )
+        assert expected in {None, limit_of(verdict)}
 
 
 def test_a_number_has_no_fewer_digits_than_its_limit() -> None:
     """Or it could not be told from it."""
-    made = _estimate(0.00042, share=False, pivot="en")
+    made = estimated(0.00042, high=0.01, pivot="en")
     assert "0.0004" == Figures.of(made, limit=0.0005).value(0.00042)
-
-
-def _limit(threshold: Threshold, made: Estimate) -> str:
-    verdict = Verdict(case="m-hi", outcome="pass", estimate=made, threshold=threshold, reason="")
-    return limit_of(verdict)
