@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,12 +12,13 @@ from pytest_xling.gates.decide import judge_gates
 from pytest_xling.gates.interim_looks import Looks, at_look, looked_at
 from pytest_xling.gates.spec import GateSpec
 from pytest_xling.planning.plan import Case
-from pytest_xling.records import Condition, Sample, Score, Threshold
-from tests.gates.judging import score
+from pytest_xling.records import Condition, Sample
+from tests.gates.judging import limits, scores_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from pytest_xling.records import Score, Verdict
     from pytest_xling.stats.sequential import Spending
 
 LANGUAGES = ("es", "hi", "zh")
@@ -77,29 +77,34 @@ def test_fewer_questions_than_looks() -> None:
     assert 0.05 == pytest.approx(drawn.at(3, alpha=0.05).spent)
 
 
-def _gate(language: str = "hi", **limits: float) -> GateSpec:
-    threshold = Threshold(
-        benchmark="b",
-        metric="no_answer",
-        language=language,
-        min_n=5,
-        max_rate=limits.get("max_rate"),
-        max_gap=limits.get("max_gap"),
-    )
-    if "max_gap" in limits:
+def _planned(many: int, spending: Spending = "pocock", questions: int = 200) -> Looks:
+    """Return looks at questions in the order of their numbers."""
+    return Looks(tuple(f"q{n}" for n in range(questions)), spending, many)
+
+
+def _gate(language: str = "hi", *, metric: str = "no_answer", **demands: float) -> GateSpec:
+    threshold = limits(metric=metric, language=language, min_n=5, **demands)
+    if "max_gap" in demands:
         return GateSpec(threshold=threshold, kind="gap", pivot="en")
     return GateSpec(threshold=threshold)
 
 
-def _score(number: int, language: str, value: float) -> Score:
-    return score(value, f"q{number}", metric="no_answer", language=language)
+def _look(
+    gates: Sequence[GateSpec], scores: Mapping[str, list[Score]], planned: Looks, look: int
+) -> list[Verdict]:
+    """Judge gates at a look by the scores of the first questions."""
+    so_far = {code: of[: planned.ends[look - 1] if look else 0] for code, of in scores.items()}
+    verdicts = judge_gates([at_look(gate, planned, look) for gate in gates], so_far.__getitem__)
+    return [
+        looked_at(verdict, gate, planned, look)
+        for verdict, gate in zip(verdicts, gates, strict=True)
+    ]
 
 
 def _judged(gate: GateSpec, planned: Looks, look: int, values: Sequence[float]) -> tuple[str, str]:
-    scores = [_score(number, "hi", value) for number, value in enumerate(values)]
-    (verdict,) = judge_gates([at_look(gate, planned, look)], lambda _: scores)
-    found = looked_at(verdict, gate, planned, look)
-    return found.outcome, found.reason
+    scores = scores_of(values, metric=gate.metric)
+    (verdict,) = _look([gate], {"hi": scores}, planned, look)
+    return verdict.outcome, verdict.reason
 
 
 def test_a_gate_fails_at_any_look_and_passes_at_the_last() -> None:
@@ -107,8 +112,8 @@ def test_a_gate_fails_at_any_look_and_passes_at_the_last() -> None:
     planned = _looks(5, questions=100)
     good, bad = [0.0] * 100, [1.0] * 100
     gate = _gate(max_rate=0.3)
-    assert "fail" == _judged(gate, planned, 1, bad[:20])[0]
-    outcome, reason = _judged(gate, planned, 1, good[:20])
+    assert "fail" == _judged(gate, planned, 1, bad)[0]
+    outcome, reason = _judged(gate, planned, 1, good)
     assert "inconclusive" == outcome
     assert reason.endswith("(pocock): a gate does not pass before the last look")
     outcome, reason = _judged(gate, planned, 5, good)
@@ -121,7 +126,7 @@ def test_a_gate_fails_at_any_look_and_passes_at_the_last() -> None:
 
 def test_too_early_to_decide() -> None:
     """Where O'Brien and Fleming spend nothing yet, only a rule without alpha can fail."""
-    planned = Looks(tuple(f"q{n}" for n in range(500)), "obrien-fleming", 50)
+    planned = _planned(50, "obrien-fleming", 500)
     assert 0.0 == planned.at(1, alpha=0.05).alpha
     outcome, reason = _judged(_gate(max_rate=0.3), planned, 1, [1.0] * 10)
     assert "inconclusive" == outcome
@@ -132,10 +137,8 @@ def test_too_early_to_decide() -> None:
 def test_before_any_question() -> None:
     """A run that stopped elsewhere decides nothing here."""
     outcome, reason = _judged(_gate(max_rate=0.3), _looks(5), 0, [])
-    assert ("inconclusive", "the run stopped early, before this benchmark was asked") == (
-        outcome,
-        reason,
-    )
+    assert "inconclusive" == outcome
+    assert "the run stopped early, before this benchmark was asked" == reason
 
 
 RUNS, FEWER, QUESTIONS = 400, 150, 200
@@ -149,23 +152,20 @@ def _alarms(gates: Sequence[GateSpec], answers: np.ndarray, planned: Looks | Non
         answers: 0 or 1, by run, language (English first) and question.
         planned: the looks.
     """
-    ends = planned.ends if planned else [QUESTIONS * k // 10 for k in range(1, 11)]
     codes = ("en", *LANGUAGES)
     alarms = np.zeros(len(answers), dtype=bool)
     for run, languages in enumerate(answers.tolist()):
         scores = {
-            code: [_score(number, code, value) for number, value in enumerate(values)]
+            code: scores_of(values, code, metric="no_answer")
             for code, values in zip(codes, languages, strict=False)
         }
-        for look, end in enumerate(ends, start=1):
-            so_far = {code: found[:end] for code, found in scores.items()}
-            at = [at_look(gate, planned, look) if planned else gate for gate in gates]
-            verdicts = judge_gates(at, so_far.__getitem__)
+        for look in range(1, 11):
             if planned:
-                verdicts = [
-                    looked_at(verdict, gate, planned, look)
-                    for verdict, gate in zip(verdicts, gates, strict=True)
-                ]
+                verdicts = _look(gates, scores, planned, look)
+            else:
+                end = QUESTIONS * look // 10
+                so_far = {code: found[:end] for code, found in scores.items()}
+                verdicts = judge_gates(gates, so_far.__getitem__)
             if any(verdict.outcome == "fail" for verdict in verdicts):
                 alarms[run] = True
                 break
@@ -189,7 +189,7 @@ def test_a_model_at_its_limit_is_seldom_stopped(
     """A rate just at its budget fails in 2.5 % of runs, ten looks together; naively in over 5 %."""
     rng = np.random.default_rng(11)
     answers = (rng.random((count, 2, QUESTIONS)) < budget).astype(float)
-    planned = Looks(tuple(f"q{n}" for n in range(QUESTIONS)), spending, 10)
+    planned = _planned(10, spending)
     gate = _gate(language="es", max_rate=budget)
     # 2.5 % and two standard errors.
     assert _alarms([gate], answers, planned).mean() < 0.025 + 2 * math.sqrt(0.025 * 0.975 / count)
@@ -205,17 +205,13 @@ def test_a_family_of_gaps_is_seldom_stopped() -> None:
     own = rng.random((FEWER, 4, QUESTIONS))
     rates = np.array([0.1, 0.2, 0.2, 0.2])[:, None]
     answers = (own < np.where(hard, 1.6, 0.4) * rates).astype(float)
-    planned = Looks(tuple(f"q{n}" for n in range(QUESTIONS)), "pocock", 10)
+    planned = _planned(10)
     gates = [_gate(language=code, max_gap=0.1) for code in LANGUAGES]
     alarms = _alarms(gates, answers, planned)
     assert alarms.mean() < 0.05
     # And three in ten more are found at once.
     worse = (own < np.where(hard, 1.6, 0.4) * np.array([0.1, 0.6, 0.2, 0.2])[:, None]).astype(float)
     assert _alarms(gates, worse[:40], planned).all()
-
-
-def _number(number: int, language: str, value: float) -> Score:
-    return replace(_score(number, language, value), metric="sim_sent")
 
 
 @pytest.mark.slow
@@ -226,16 +222,15 @@ def test_skewed_differences_seldom_stop_a_good_model() -> None:
     """
     rng = np.random.default_rng(13)
     runs, seldom = 120, 0.05
-    planned = Looks(tuple(f"q{n}" for n in range(QUESTIONS)), "pocock", 10)
-    threshold = Threshold(benchmark="b", metric="sim_sent", language="hi", min_n=5, max_gap=0.0)
-    gate = GateSpec(threshold=threshold, kind="gap", pivot="en")
+    planned = _planned(10)
+    gate = _gate(metric="sim_sent", max_gap=0.0)
     stopped, by_t = 0, 0
     for _ in range(runs):
         rare = rng.random(QUESTIONS) < seldom
         worse = np.where(rare, seldom - 1, seldom) + rng.normal(0, 0.01, QUESTIONS)
         scores = {
-            "en": [_number(n, "en", 0.0) for n in range(QUESTIONS)],
-            "hi": [_number(n, "hi", -value) for n, value in enumerate(worse.tolist())],
+            "en": scores_of([0.0] * QUESTIONS, "en", metric="sim_sent"),
+            "hi": scores_of((-worse).tolist(), metric="sim_sent"),
         }
         failed = {"t": False, "look": False}
         for look, end in enumerate(planned.ends, start=1):
@@ -251,18 +246,12 @@ def test_skewed_differences_seldom_stop_a_good_model() -> None:
 
 def test_few_differences_do_not_fail_early() -> None:
     """However much worse: before the last look it takes a hundred. At the last they may."""
-    planned = _looks(10, questions=60)
-    threshold = Threshold(benchmark="b", metric="sim_sent", language="hi", min_n=5, max_gap=0.1)
-    gate = GateSpec(threshold=threshold, kind="gap", pivot="en")
+    planned, gate = _planned(10, questions=60), _gate(metric="sim_sent", max_gap=0.1)
     rng = np.random.default_rng(14)
     scores = {
-        "en": [_number(n, "en", value) for n, value in enumerate(rng.normal(0.9, 0.02, 60))],
-        "hi": [_number(n, "hi", value) for n, value in enumerate(rng.normal(0.4, 0.02, 60))],
+        code: scores_of(rng.normal(mean, 0.02, 60).tolist(), code, metric="sim_sent")
+        for code, mean in (("en", 0.9), ("hi", 0.4))
     }
-    outcomes = []
-    for look in (9, 10):
-        so_far = {code: found[: planned.ends[look - 1]] for code, found in scores.items()}
-        (verdict,) = judge_gates([at_look(gate, planned, look)], so_far.__getitem__)
-        outcomes.append(looked_at(verdict, gate, planned, look))
-    assert ["inconclusive", "fail"] == [verdict.outcome for verdict in outcomes]
-    assert outcomes[0].reason.endswith("fewer than 100 do not fail before the last look")
+    early, last = (_look([gate], scores, planned, look)[0] for look in (9, 10))
+    assert ["inconclusive", "fail"] == [early.outcome, last.outcome]
+    assert early.reason.endswith("fewer than 100 do not fail before the last look")

@@ -3,85 +3,54 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_xling.errors import ConfigError
 from pytest_xling.gates.decide import judge_gates
-from pytest_xling.gates.spec import Compared, GateSpec, gate_id, gates_of
+from pytest_xling.gates.spec import Compared, GateSpec, gates_of
 from pytest_xling.planning.thresholds import read_thresholds
-from pytest_xling.records import Score, Threshold
-from tests.gates.judging import judge_gate, scores_of
+from tests.gates.judging import at_levels, ends, judge_gate, limits, scores_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_xling.config.thresholds import ThresholdFile
+    from pytest_xling.records import Verdict
 
 
-def scores(metric: str, language: str, values: list[float]) -> list[Score]:
-    """Return a score for each value, each of a question of its own."""
-    return scores_of(values, language, metric=metric)
-
-
-def test_gates_have_names() -> None:
-    """Of the metric itself, of its gap and of its trend; of all levels and of one."""
-    assert [
-        "m-hi",
-        "m-gap-hi",
-        "m-trend-hi",
-        "m-l4-hi",
-        "m-l0-gap-hi",
-    ] == [
-        gate_id("m", "hi"),
-        gate_id("m", "hi", kind="gap"),
-        gate_id("m", "hi", kind="trend"),
-        gate_id("m", "hi", level=4),
-        gate_id("m", "hi", kind="gap", level=0),
-    ]
+def _judge(metric: str, values: list[float], **demands: Any) -> Verdict:
+    threshold = limits(**{"metric": metric, "min_n": 5} | demands)
+    return judge_gate(scores_of(values, metric=metric), threshold)
 
 
 @pytest.mark.parametrize("metric", ["more_comprehensive", "says_right"])
 def test_ten_of_ten_prove_no_more_than_of_a_flag(metric: str) -> None:
     """A number that is 0 or 1 is a share: where all agree its interval still has a width."""
-    limits = Threshold(benchmark="b", metric=metric, language="hi", floor=0.9, min_n=5)
-    verdict = judge_gate(scores(metric, "hi", [1.0] * 10), limits)
+    verdict = _judge(metric, [1.0] * 10, floor=0.9)
     assert "inconclusive" == verdict.outcome
-    assert verdict.estimate.low is not None
-    assert 0.65 < verdict.estimate.low < 0.7
+    assert 0.65 < ends(verdict.estimate)[0] < 0.7
 
 
 def test_a_gap_of_shares_has_a_width() -> None:
     """Ten pairs that agree do not prove that no pair ever differs; nor is any gap beyond 1."""
-    metric = "more_comprehensive"
-    limits = Threshold(benchmark="b", metric=metric, language="hi", max_gap=0.001, min_n=2)
-    ones = [1.0] * 10
-    alike = judge_gate(
-        scores(metric, "hi", ones),
-        limits,
-        kind="gap",
-        pivot=("en", scores(metric, "en", ones)),
-    )
-    assert "inconclusive" == alike.outcome
-    few = judge_gate(
-        scores(metric, "hi", [0.0, 0.0]),
-        limits,
-        kind="gap",
-        pivot=("en", scores(metric, "en", [1.0, 0.0])),
-    )
-    assert few.estimate.low is not None
-    assert few.estimate.high is not None
-    assert -1 <= few.estimate.low < few.estimate.high <= 1
+
+    def gap(hindi: list[float], english: list[float]) -> Verdict:
+        metric = "more_comprehensive"
+        here, there = (scores_of(hindi, metric=metric), scores_of(english, "en", metric=metric))
+        threshold = limits(metric=metric, max_gap=0.001, min_n=2)
+        return judge_gate(here, threshold, kind="gap", pivot=("en", there))
+
+    assert "inconclusive" == gap([1.0] * 10, [1.0] * 10).outcome
+    low, high = ends(gap([0.0, 0.0], [1.0, 0.0]).estimate)
+    assert -1 <= low < high <= 1
 
 
 def test_a_mean_is_a_mean() -> None:
     """Other numbers have an interval of their values, which takes fewer than of a share."""
-    limits = Threshold(benchmark="b", metric="sim_1gram", language="hi", floor=0.35, min_n=5)
-    verdict = judge_gate(scores("sim_1gram", "hi", [0.5, 0.6] * 5), limits)
-    assert "pass" == verdict.outcome
-    perfect = replace(limits, floor=0.999)
-    verdict = judge_gate(scores("sim_1gram", "hi", [1.0] * 10), perfect)
+    assert "pass" == _judge("sim_1gram", [0.5, 0.6] * 5, floor=0.35).outcome
+    verdict = _judge("sim_1gram", [1.0] * 10, floor=0.999)
     assert "inconclusive" == verdict.outcome
     assert "needs about 3707 answers at this value; has 10" in verdict.reason
 
@@ -125,15 +94,11 @@ def test_what_a_file_sets(tmp_path: Path) -> None:
         "no_answer-l4-hi",
         "no_answer-l4-gap-hi",
     ] == [gate.id for gate in gates]
-    limits = {gate.id: gate.threshold for gate in gates}
-    assert (0.6, 0.15, None, 4) == (
-        limits["no_answer-l4-hi"].max_rate,
-        limits["no_answer-l4-hi"].max_gap,
-        limits["no_answer-l4-hi"].max_trend,
-        limits["no_answer-l4-hi"].level,
-    )
+    by_id = {gate.id: gate.threshold for gate in gates}
+    last = by_id["no_answer-l4-hi"]
+    assert (0.6, 0.15, None, 4) == (last.max_rate, last.max_gap, last.max_trend, last.level)
     assert ["thresholds.yaml:4", "thresholds.yaml:5", "thresholds.yaml:6"] == [
-        limits[f"no_answer-{kind}hi"].origin for kind in ("", "gap-", "trend-")
+        by_id[f"no_answer-{kind}hi"].origin for kind in ("", "gap-", "trend-")
     ]
     assert {"en"} == {gate.pivot for gate in gates if gate.kind == "gap"}
     families = {gate.family for gate in gates}
@@ -148,19 +113,18 @@ def test_there_is_no_gate_in_a_language_that_the_metric_is_not_about(tmp_path: P
     assert ["english_words-hi"] == [gate.id for gate in _gates(file, "english_words")]
 
 
+OF_CASES = FILE.replace("max_trend: 0.05", "max_cases: 0.1\n      max_flagged: 1 of 5")
+
+
 def test_cases_by_their_repeats(tmp_path: Path) -> None:
     """A gate of its own, also at a level; how often is asked is checked where it is known."""
-    text = FILE.replace("max_trend: 0.05", "max_cases: 0.1\n      max_flagged: 1 of 5")
-    gates = [
-        gate
-        for repeats in (None, 5)
-        for gate in _gates(_file(tmp_path, text), by=replace(CLAIMS, repeats=repeats))
-        if gate.kind == "cases"
-    ]
-    assert ["no_answer-cases-en", "no_answer-cases-hi"] * 2 == [gate.id for gate in gates]
-    limits = gates[0].threshold
-    assert (1, 5, 0.1) == (limits.max_flagged, limits.repeats, limits.max_cases)
-    assert "thresholds.yaml:7" == limits.origin
+    for repeats in (None, 5):
+        gates = _gates(_file(tmp_path, OF_CASES), by=replace(CLAIMS, repeats=repeats))
+        first, second = (gate for gate in gates if gate.kind == "cases")
+        assert ("no_answer-cases-en", "no_answer-cases-hi") == (first.id, second.id)
+        of = first.threshold
+        assert (1, 5, 0.1) == (of.max_flagged, of.repeats, of.max_cases)
+        assert "thresholds.yaml:7" == of.origin
 
 
 @pytest.mark.parametrize(
@@ -183,7 +147,7 @@ def test_cases_by_their_repeats(tmp_path: Path) -> None:
             ),
         ),
         (
-            FILE.replace("max_trend: 0.05", "max_cases: 0.1\n      max_flagged: 1 of 5"),
+            OF_CASES,
             replace(CLAIMS, repeats=1),
             (
                 "thresholds.yaml:7: max_flagged is of 5 repeats, and benchmark 'b' asks each "
@@ -207,24 +171,16 @@ def test_what_a_benchmark_does_not_have(tmp_path: Path, text: str, by: Compared,
     assert said == str(caught.value)
 
 
-def _levels(language: str, rates: list[float], *, claims: int = 60) -> list[Score]:
-    """Return flags at five levels: of so large a part of the claims, the same at all levels."""
-    return [
-        replace(
-            score, sample_id=f"{score.sample_id}-l{level}", cluster=score.sample_id, level=level
-        )
-        for level, rate in enumerate(rates)
-        for score in scores(
-            "no_answer", language, [float(n < rate * claims) for n in range(claims)]
-        )
-    ]
-
-
 def test_levels_trends_and_families(tmp_path: Path) -> None:
     """Each gate has the scores of its level; gaps are judged together, and so are trends."""
+    rates = {"en": [0.05] * 5, "hi": [0.05, 0.1, 0.3, 0.5, 0.9]}
     found = {
-        "en": _levels("en", [0.05, 0.05, 0.05, 0.05, 0.05]),
-        "hi": _levels("hi", [0.05, 0.1, 0.3, 0.5, 0.9]),
+        code: at_levels(
+            ([float(claim < rate * 60) for rate in of] for claim in range(60)),
+            metric="no_answer",
+            language=code,
+        )
+        for code, of in rates.items()
     }
     verdicts = {v.case: v for v in judge_gates(_gates(_file(tmp_path)), found.__getitem__)}
     assert {
@@ -249,6 +205,19 @@ def test_levels_trends_and_families(tmp_path: Path) -> None:
     assert 0.5 < (verdicts["no_answer-hi"].estimate.p or 0) < 1
 
 
+def _family(
+    metric: str, values: dict[str, list[float]], **demands: float
+) -> tuple[list[Verdict], list[Verdict]]:
+    """Judge a metric's limit in all languages, together and each alone."""
+    scores = {code: scores_of(of, code, metric=metric) for code, of in values.items()}
+    gates = [
+        GateSpec(threshold=limits(metric=metric, language=code, min_n=5, **demands))
+        for code in values
+    ]
+    alone = [judge_gates([gate], scores.__getitem__)[0] for gate in gates]
+    return judge_gates(gates, scores.__getitem__), alone
+
+
 @pytest.mark.parametrize(
     ("metric", "limit", "bad", "good"),
     [
@@ -260,37 +229,19 @@ def test_limits_of_languages_are_judged_together(
     metric: str, limit: dict[str, float], bad: list[float], good: list[float]
 ) -> None:
     """One that would fail alone may be chance among ten; what is clear stays, and passes pass."""
-    languages = ["hi", *map(str, range(9))]
-    values = {code: scores(metric, code, bad if code == "hi" else good) for code in languages}
-    gates = [
-        GateSpec(
-            threshold=Threshold(benchmark="b", metric=metric, language=code, min_n=5, **limit)  # type: ignore[arg-type]  # limits only
-        )
-        for code in languages
-    ]
-    (alone,) = judge_gates(gates[:1], values.__getitem__)
-    assert "fail" == alone.outcome
-    first, *others = judge_gates(gates, values.__getitem__)
-    assert "inconclusive" == first.outcome
+    values = {"hi": bad, **dict.fromkeys(map(str, range(9)), good)}
+    (first, *others), (first_alone, *others_alone) = _family(metric, values, **limit)
+    assert ("fail", "inconclusive") == (first_alone.outcome, first.outcome)
     assert "after Holm over 10 gates" in first.reason
     assert first.reason.endswith("may be chance among so many")
-    assert [judge_gates([gate], values.__getitem__)[0].outcome for gate in gates[1:]] == [
-        verdict.outcome for verdict in others
-    ]
+    assert [alone.outcome for alone in others_alone] == [verdict.outcome for verdict in others]
 
 
 def test_a_budget_of_zero_is_no_part_of_a_family() -> None:
     """One flag fails it, however many languages there are."""
-    values = {code: scores("no_answer", code, [1.0] + [0.0] * 19) for code in ("hi", "es", "zh")}
-    gates = [
-        GateSpec(
-            threshold=Threshold(benchmark="b", metric="no_answer", language=code, max_rate=0.0)
-        )
-        for code in values
-    ]
-    verdicts = judge_gates(gates, values.__getitem__)
-    assert ["fail"] * 3 == [verdict.outcome for verdict in verdicts]
-    assert {None} == {verdict.estimate.p for verdict in verdicts}
+    values = dict.fromkeys(("hi", "es", "zh"), [1.0] + [0.0] * 19)
+    verdicts, _ = _family("no_answer", values, max_rate=0.0)
+    assert [("fail", None)] * 3 == [(verdict.outcome, verdict.estimate.p) for verdict in verdicts]
 
 
 @pytest.mark.parametrize(
