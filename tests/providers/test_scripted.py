@@ -9,22 +9,16 @@ import pytest
 
 from pytest_xling.errors import ConfigError, PermanentFault, RateLimited, TransientFault
 from pytest_xling.providers.scripted import ScriptedProvider
-from pytest_xling.records import Message, Request
+from tests.providers import asking
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_xling.records import Response
+    from pytest_xling.records import Request, Response
 
 
 def _request(question: str = "Why?", language: str = "en", sample_id: str = "q0001") -> Request:
-    return Request(
-        model="scripted",
-        messages=(Message(role="user", content=question),),
-        params={},
-        sample_id=sample_id,
-        language=language,
-    )
+    return asking.request(question, params={}, sample_id=sample_id, language=language)
 
 
 def _script(folder: Path, text: str) -> ScriptedProvider:
@@ -34,8 +28,7 @@ def _script(folder: Path, text: str) -> ScriptedProvider:
 
 
 def _answer(provider: ScriptedProvider, request: Request) -> Response:
-    provider.check()
-    return asyncio.run(provider.generate(request))
+    return asking.ask(provider, request)[0]
 
 
 def test_without_a_script_the_question_is_the_answer() -> None:
@@ -86,10 +79,10 @@ rules:
     text: "a\0b\e[31mred"
   - when: {contains: huge}
     text: "word "
-    times: 1_000_000
+    times: 1000000
   - when: {contains: half}
     json: '"a\ud800b"'
-""".replace("1_000_000", "1000000"),
+""",
     )
     assert "a\0b\x1b[31mred" == _answer(provider, _request("nul")).text
     assert "word " * 1_000_000 == _answer(provider, _request("huge")).text
@@ -107,12 +100,9 @@ rules:
   - when: {contains: cut}
     text: It beg
     stop_reason: length
-  - when: {contains: many}
-    error: rate_limited
-  - when: {contains: flaky}
-    error: transient
-  - when: {contains: broken}
-    error: permanent
+  - {when: {contains: many}, error: rate_limited}
+  - {when: {contains: flaky}, error: transient}
+  - {when: {contains: broken}, error: permanent}
   - when: {contains: slow}
     delay_s: 0.2
     text: late
@@ -180,11 +170,7 @@ def test_the_key_is_of_script_and_question(tmp_path: Path) -> None:
     provider = _script(tmp_path, "rules: [{text: a}]")
     first = provider.identify(_request())
     assert first == _script(tmp_path, "rules: [{text: a}]").identify(_request())
-    others = [
-        provider.identify(_request("Who?")),
-        provider.identify(_request(language="hi")),
-        provider.identify(_request(sample_id="q2")),
-        _script(tmp_path, "rules: [{text: b}]").identify(_request()),
-        ScriptedProvider().identify(_request()),
-    ]
-    assert first not in others
+    others = [_request("Who?"), _request(language="hi"), _request(sample_id="q2")]
+    assert first not in map(provider.identify, others)
+    for script in (_script(tmp_path, "rules: [{text: b}]"), ScriptedProvider()):
+        assert first != script.identify(_request())

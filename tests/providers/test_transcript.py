@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import codecs
 import json
 from typing import TYPE_CHECKING, Any
@@ -11,12 +10,12 @@ import pytest
 
 from pytest_xling.errors import ConfigError, DataError, PermanentFault
 from pytest_xling.providers.transcript import TranscriptProvider
-from pytest_xling.records import Message, Request
+from tests.providers import asking
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_xling.records import Response
+    from pytest_xling.records import Request, Response
 
 _ROW: dict[str, Any] = {"sample_id": "q1", "language": "hi", "text": "नमस्ते"}
 
@@ -31,30 +30,32 @@ def _write(path: Path, *rows: dict[str, Any] | str) -> TranscriptProvider:
 def _request(
     sample_id: str = "q1", language: str = "hi", *, temperature: float = 0.0, repeat: int = 0
 ) -> Request:
-    return Request(
-        model="transcript",
-        messages=(Message(role="user", content="?"),),
-        params={"temperature": temperature},
-        repeat=repeat,
-        sample_id=sample_id,
-        language=language,
-    )
+    params = {"temperature": temperature}
+    return asking.request("?", params=params, repeat=repeat, sample_id=sample_id, language=language)
 
 
 def _look_up(provider: TranscriptProvider, request: Request) -> Response:
-    return asyncio.run(provider.generate(request))
+    return asking.ask(provider, request)[0]
 
 
-def test_an_answer_with_all_it_may_have(tmp_path: Path) -> None:
-    """Text, reason and model come back as they are stored."""
-    provider = _write(tmp_path, _ROW | {"stop_reason": "length", "model": "gpt-4o"})
-    provider.check()
-    response = _look_up(provider, _request())
-    assert ("नमस्ते", "length", "gpt-4o") == (
-        response.text,
-        response.stop_reason,
-        response.model_version,
-    )
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"text": "नमस्ते", "stop_reason": "length", "model": "gpt-4o"},
+        {"text": None, "stop_reason": "content_filter", "error": "SAFETY"},
+        {"text": None, "stop_reason": "error"},
+        {"text": "नमस्ते", "asked": True},
+    ],
+)
+def test_an_answer_with_all_it_may_have(tmp_path: Path, answer: dict[str, Any]) -> None:
+    """As it is stored; a filtered answer and an API's error stay what they are."""
+    response = _look_up(_write(tmp_path, _ROW | answer), _request())
+    assert (
+        answer["text"],
+        answer.get("stop_reason", "stop"),
+        answer.get("error"),
+        answer.get("model", ""),
+    ) == (response.text, response.stop_reason, response.error, response.model_version)
 
 
 @pytest.mark.parametrize("key", ["thoughts", "reasoning"])
@@ -63,44 +64,15 @@ def test_thoughts_stand_beside_the_answer(tmp_path: Path, key: str) -> None:
     provider = _write(tmp_path, _ROW | {key: "Hm \ud800\n"}, _ROW | {"sample_id": "q2", key: None})
     assert "Hm \ufffd" == _look_up(provider, _request()).thoughts
     assert "" == _look_up(provider, _request("q2")).thoughts
-    with pytest.raises(DataError, match=f"key '{key}' must be a text or null, not 7"):
-        _write(tmp_path, _ROW | {key: 7}).check()
-
-
-def test_an_answer_that_is_none_says_why(tmp_path: Path) -> None:
-    """A filtered answer and a stored API error stay what they are."""
-    provider = _write(
-        tmp_path,
-        _ROW | {"text": None, "stop_reason": "content_filter", "error": "SAFETY"},
-        {"sample_id": "q2", "language": "hi", "text": None, "stop_reason": "error"},
-    )
-    first, second = _look_up(provider, _request()), _look_up(provider, _request("q2"))
-    assert (None, "content_filter", "SAFETY") == (first.text, first.stop_reason, first.error)
-    assert (None, "error", None) == (second.text, second.stop_reason, second.error)
 
 
 def test_what_nobody_asked_is_told_apart(tmp_path: Path) -> None:
     """It is no answer and no mistake: a run asks the provider what to leave out."""
     lacking = {"sample_id": "q2", "language": "hi", "text": None, "asked": False, "repeat": 1}
-    provider = _write(tmp_path, _ROW | {"asked": True}, lacking)
+    provider = _write(tmp_path, _ROW, lacking)
     assert {("q2", "hi", 1)} == provider.left_out
-    assert "नमस्ते" == _look_up(provider, _request()).text
     with pytest.raises(PermanentFault, match="it says that nobody asked"):
         _look_up(provider, _request("q2", repeat=1))
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"asked": "no"}, "key 'asked' must be true or false, not 'no'"),
-        ({"asked": False}, "key 'asked' is false, so 'text' must be null"),
-        ({"asked": False, "text": None, "stop_reason": "error"}, "and 'stop_reason' not there"),
-    ],
-)
-def test_mistakes_in_what_nobody_asked(tmp_path: Path, change: dict[str, Any], said: str) -> None:
-    """An answer that is there was asked for."""
-    with pytest.raises(DataError, match=said):
-        _write(tmp_path, _ROW | change).check()
 
 
 def test_conditions_are_told_apart(tmp_path: Path) -> None:
@@ -113,9 +85,7 @@ def test_conditions_are_told_apart(tmp_path: Path) -> None:
     provider = _write(tmp_path, *rows)
     assert "0.7 1" == _look_up(provider, _request(temperature=0.7, repeat=1)).text
     assert "0 0" == _look_up(provider, _request()).text
-    with pytest.raises(
-        PermanentFault, match=r"temperature 0\.5, repeat 1.*for temperature 0, 0\.7"
-    ):
+    with pytest.raises(PermanentFault, match=r"0\.5, repeat 1.*for temperature 0, 0\.7"):
         _look_up(provider, _request(temperature=0.5, repeat=1))
 
 
@@ -129,21 +99,14 @@ def test_one_row_without_a_temperature_answers_at_all(tmp_path: Path) -> None:
 
 def test_an_answer_that_is_not_there_is_a_fault(tmp_path: Path) -> None:
     """The message names sample, language and condition."""
-    provider = _write(tmp_path, _ROW)
     with pytest.raises(PermanentFault, match="'q9' in 'zh' at temperature 0, repeat 2"):
-        _look_up(provider, _request("q9", "zh", repeat=2))
+        _look_up(_write(tmp_path, _ROW), _request("q9", "zh", repeat=2))
 
 
-def test_aliases_of_languages_are_understood(tmp_path: Path) -> None:
-    """`iw` is Hebrew, as are `he` and its name."""
-    provider = _write(tmp_path, _ROW | {"language": "iw", "text": "שלום"})
-    assert "שלום" == _look_up(provider, _request(language="he")).text
-
-
-def test_half_characters_are_mended(tmp_path: Path) -> None:
-    r"""JSON lets ``\ud800`` through; nothing after this may."""
-    provider = _write(tmp_path, r'{"sample_id": "q1", "language": "hi", "text": "a\ud800b"}')
-    assert "a\ufffdb" == _look_up(provider, _request()).text
+def test_aliases_and_half_characters_are_understood(tmp_path: Path) -> None:
+    r"""`iw` is Hebrew, as is `he`; JSON lets ``\ud800`` through, which nothing after this may."""
+    provider = _write(tmp_path, r'{"sample_id": "q1", "language": "iw", "text": "שלום\ud800"}')
+    assert "שלום\ufffd" == _look_up(provider, _request(language="he")).text
 
 
 def test_byte_order_mark_and_windows_line_ends_are_fine(tmp_path: Path) -> None:
@@ -151,9 +114,7 @@ def test_byte_order_mark_and_windows_line_ends_are_fine(tmp_path: Path) -> None:
     file = tmp_path / "answers.jsonl"
     line = json.dumps(_ROW).encode()
     file.write_bytes(codecs.BOM_UTF8 + line + b"\r\n\r\n" + line.replace(b"q1", b"q2") + b"\r\n")
-    provider = TranscriptProvider(str(file))
-    provider.check()
-    assert "नमस्ते" == _look_up(provider, _request("q2")).text
+    assert "नमस्ते" == _look_up(TranscriptProvider(str(file)), _request("q2")).text
 
 
 def test_the_models_in_it_are_known(tmp_path: Path) -> None:
@@ -179,6 +140,11 @@ def test_the_models_in_it_are_known(tmp_path: Path) -> None:
         (_ROW | {"sample_id": 2}, ":2: key 'sample_id' must be a text"),
         (_ROW | {"language": " "}, ":2: key 'language' must be a text"),
         (_ROW | {"language": "gibberish"}, ":2: key 'language': unknown language 'gibberish'"),
+        (_ROW | {"thoughts": 7}, ":2: key 'thoughts' must be a text or null, not 7"),
+        (_ROW | {"reasoning": 7}, ":2: key 'reasoning' must be a text or null, not 7"),
+        (_ROW | {"asked": "no"}, ":2: key 'asked' must be true or false, not 'no'"),
+        (_ROW | {"asked": False}, ":2: key 'asked' is false, so 'text' must be null"),
+        (_ROW | {"asked": False, "text": None, "stop_reason": "error"}, "'stop_reason' not there"),
         (_ROW | {"text": 5}, ":2: key 'text' must be a text or null"),
         (_ROW | {"text": None}, ":2: key 'text' is null, so 'stop_reason' must say why"),
         (_ROW | {"text": None, "stop_reason": "stop"}, ":2: key 'text' is null"),
@@ -227,12 +193,14 @@ def test_a_file_that_is_not_utf8_names_line_and_byte(tmp_path: Path) -> None:
 
 def test_a_missing_an_empty_and_an_unnamed_file_are_mistakes(tmp_path: Path) -> None:
     """Each says what to do."""
-    with pytest.raises(DataError, match="cannot be read: No such file"):
-        TranscriptProvider(str(tmp_path / "none.jsonl")).check()
-    with pytest.raises(DataError, match="is empty"):
-        _write(tmp_path, "", " ").check()
-    with pytest.raises(DataError, match="cannot be read"):
-        TranscriptProvider(str(tmp_path)).check()
+    _write(tmp_path, "", " ")
+    for name, said in (
+        ("none.jsonl", "cannot be read: No such file"),
+        ("answers.jsonl", "is empty"),
+        (".", "cannot be read"),
+    ):
+        with pytest.raises(DataError, match=said):
+            TranscriptProvider(str(tmp_path / name)).check()
     with pytest.raises(ConfigError, match="transcript:PATH"):
         TranscriptProvider("").check()
 
@@ -242,11 +210,11 @@ def test_the_key_is_of_the_content_and_the_row(tmp_path: Path) -> None:
     provider = _write(tmp_path, _ROW)
     first = provider.identify(_request())
     others = [
-        provider.identify(_request("q2")),
-        provider.identify(_request(language="zh")),
-        provider.identify(_request(temperature=0.7)),
-        provider.identify(_request(repeat=1)),
-        _write(tmp_path, _ROW | {"text": "other"}).identify(_request()),
+        _request("q2"),
+        _request(language="zh"),
+        _request(temperature=0.7),
+        _request(repeat=1),
     ]
+    assert first not in map(provider.identify, others)
     assert first == _write(tmp_path, _ROW).identify(_request())
-    assert first not in others
+    assert first != _write(tmp_path, _ROW | {"text": "other"}).identify(_request())
