@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 from dataclasses import dataclass
@@ -13,7 +12,8 @@ import pytest
 from pytest_xling.providers.anthropic import AnthropicProvider
 from pytest_xling.providers.google import GoogleProvider
 from pytest_xling.providers.openai import OpenaiProvider
-from pytest_xling.records import Message, Request, Usage
+from pytest_xling.records import Usage
+from tests.providers import asking
 from tests.servers.anthropic_server import serving_anthropic
 from tests.servers.google_server import serving_google
 from tests.servers.openai_server import serving
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from pytest_xling.http.provider import HostedProvider
     from pytest_xling.keys import JsonValue
-    from pytest_xling.records import Response
+    from pytest_xling.records import Message, Request, Response
     from tests.servers.openai_server import OpenaiServer
 
 __all__ = ["SERVICES", "Service"]
@@ -58,28 +58,18 @@ class Service:
 
     def request(self, *messages: Message | str, **params: JsonValue) -> Request:
         """Return the request with these messages, those of text the user's."""
-        turns = (Message(role="user", content=m) if isinstance(m, str) else m for m in messages)
-        return Request(model=self.model, messages=tuple(turns), params={"max_tokens": 64} | params)
+        return asking.request(*messages, model=self.model, params={"max_tokens": 64} | params)
 
-    def ask(
-        self, url: str, *requests: Request | str, timeout_s: float = 5.0, model: str = ""
-    ) -> list[Response]:
-        """Ask one after another, through the variables and one provider."""
+    def at(self, url: str, *, timeout_s: float = 30.0, model: str = "") -> HostedProvider:
+        """Return the provider that finds the service there, through the variables."""
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv(self.url_variable, url)
+            return self.provider(model or self.model, timeout_s=timeout_s)
 
-        async def main() -> list[Response]:
-            with pytest.MonkeyPatch.context() as patch:
-                patch.setenv(self.url_variable, url)
-                provider = self.provider(model or self.model, timeout_s=timeout_s)
-            provider.check()
-            try:
-                return [
-                    await provider.generate(self.request(each) if isinstance(each, str) else each)
-                    for each in requests
-                ]
-            finally:
-                await provider.aclose()
-
-        return asyncio.run(main())
+    def ask(self, url: str, *requests: Request | str, **settings: Any) -> list[Response]:
+        """Ask one after another, through one provider; with *settings* for :meth:`at`."""
+        asked = [self.request(each) if isinstance(each, str) else each for each in requests]
+        return asking.ask(self.at(url, **settings), *asked)
 
     def sent(self, server: OpenaiServer, *requests: Request, model: str = "") -> dict[str, Any]:
         """Return the body that the last of *requests* was sent with."""

@@ -7,10 +7,12 @@ import logging
 import socket
 import sys
 import traceback
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_xling.engine.answering import decode_response, encode_response
 from pytest_xling.errors import (
     ConfigError,
     PermanentFault,
@@ -18,7 +20,7 @@ from pytest_xling.errors import (
     RateLimited,
     TransientFault,
 )
-from pytest_xling.records import Message, Usage
+from pytest_xling.records import Message, ToolCall, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -58,20 +60,20 @@ _COMMON = [
 """What they all may answer."""
 
 
+def _all(modes: str, text: str | None, reason: str) -> list[tuple[str, str | None, str]]:
+    """Return the rows of *modes* that are answered alike."""
+    return [(mode, text, reason) for mode in modes.split()]
+
+
 @_each(
     "mode text reason",
     {
         "anthropic": [
             *_COMMON,
-            ("thinking", "It rises.", "stop"),
-            ("redacted", "It rises.", "stop"),
-            ("own_tool", "It rises.", "stop"),
+            *_all("thinking redacted own_tool newer_reason", "It rises.", "stop"),
+            *_all("no_usage odd_usage", "It rises.", "stop"),
+            *_all("window pause", "It never", "length"),
             ("stop_sequence", "It rises", "stop"),
-            ("newer_reason", "It rises.", "stop"),
-            ("no_usage", "It rises.", "stop"),
-            ("odd_usage", "It rises.", "stop"),
-            ("window", "It never", "length"),
-            ("pause", "It never", "length"),
             ("refusal", None, "refusal"),
             ("bare_refusal", "It begins", "refusal"),
             ("hostile", "", "stop"),
@@ -79,34 +81,21 @@ _COMMON = [
         ],
         "google": [
             *_COMMON,
-            ("thinking", "It rises.", "stop"),
-            ("no_finish", "It rises.", "stop"),
-            ("newer_reason", "It rises.", "stop"),
-            ("odd_usage", "It rises.", "stop"),
+            *_all("thinking no_finish newer_reason odd_usage", "It rises.", "stop"),
+            *_all("malformed_call hostile", "", "stop"),
             ("all_thoughts", "", "length"),
-            ("malformed_call", "", "stop"),
-            ("hostile", "", "stop"),
             ("tool_call_beside", "Let me look.", "stop"),
             ("partial_filter", "It begins", "content_filter"),
-            ("safety", None, "content_filter"),
-            ("recitation", None, "content_filter"),
-            ("prohibited_content", None, "content_filter"),
-            ("blocklist", None, "content_filter"),
-            ("spii", None, "content_filter"),
-            ("language", None, "content_filter"),
-            ("blocked", None, "content_filter"),
-            ("blocked_message", None, "content_filter"),
+            *_all("safety recitation prohibited_content blocklist", None, "content_filter"),
+            *_all("spii language blocked blocked_message", None, "content_filter"),
         ],
         "openai": [
             *_COMMON,
-            ("content_filter", None, "content_filter"),
+            *_all("content_filter prompt_filter", None, "content_filter"),
             ("partial_filter", "It begins", "content_filter"),
-            ("prompt_filter", None, "content_filter"),
             ("refusal", None, "refusal"),
-            ("null_content", "", "stop"),
-            ("parts", "in parts", "stop"),
-            ("many_parts", "in parts", "stop"),
-            ("no_parts", "", "stop"),
+            *_all("null_content no_parts", "", "stop"),
+            *_all("parts many_parts", "in parts", "stop"),
             ("tool_call_beside", "The answer.", "stop"),
             ("nul", "a\0b", "stop"),
             ("ansi", "\x1b[31mred\x1b[0m ]]> <script>", "stop"),
@@ -120,6 +109,58 @@ def test_answers_of_all_kinds(
     """A filter, a refusal, an empty and a hostile answer are answers, and told apart."""
     (response,) = service.ask(server.url, f"[[{mode}]]")
     assert (text, reason) == (response.text, response.stop_reason)
+
+
+_MALFORMED = "MALFORMED_FUNCTION_CALL: Malformed function call: look_up("
+
+
+@_each(
+    "mode error",
+    {
+        "anthropic": [("refusal", "bio: It asks for a pathogen."), ("bare_refusal", "refused")],
+        "google": [
+            ("safety", "SAFETY"),
+            ("blocked", "PROHIBITED_CONTENT"),
+            ("blocked_message", "OTHER: Not this."),
+            ("malformed_call", _MALFORMED),
+        ],
+        "openai": [("refusal", "I cannot help with that.")],
+    },
+)
+def test_why_there_is_no_answer_is_told(
+    service: Service, server: OpenaiServer, mode: str, error: str
+) -> None:
+    """As far as the service says it."""
+    assert error == service.ask(server.url, f"[[{mode}]]")[0].error
+
+
+def _call(id_: str = "", arguments: str = '{"q": "मौसम"}') -> ToolCall:
+    return ToolCall(name="look_up", arguments=arguments, id=id_)
+
+
+@_each(
+    "mode thoughts calls",
+    {
+        "anthropic": [("thinking", "Hm, hot gas.", ()), ("tool_call", "", (_call("toolu_1"),))],
+        "google": [
+            ("thinking", "Hm, hot gas.", ()),
+            ("tool_call", "", (_call("call-1"),)),
+            ("nameless_arguments", "", (_call("", "{}"),)),
+        ],
+        "openai": [
+            ("tool_call", "", (_call("call-1"),)),
+            ("tool_call_beside", "", (_call("", "{}"),)),
+        ],
+    },
+)
+def test_thoughts_and_calls_come_apart_from_the_text(
+    service: Service, server: OpenaiServer, mode: str, thoughts: str, calls: tuple[ToolCall, ...]
+) -> None:
+    """Each has its own place, and is stored with the answer."""
+    (response,) = service.ask(server.url, f"[[{mode}]]")
+    assert (thoughts, calls) == (response.thoughts, response.tool_calls)
+    stored = decode_response(json.loads(encode_response(response)))
+    assert replace(response, latency_s=round(response.latency_s, 4)) == stored
 
 
 @_each("mode", {"anthropic": ["odd_usage", "no_usage"], "google": ["odd_usage"]})
@@ -141,6 +182,7 @@ _BROKEN = [
     ("307", PermanentFault, "{url_variable}", True),
     ("403", PermanentFault, "may not use model '{model}'", True),
     ("404", PermanentFault, "--model={model}", True),
+    ("big", PermanentFault, "more than 16 MB", False),
 ]
 """What befalls them all."""
 
@@ -245,26 +287,16 @@ def test_a_server_that_is_down_is_named(service: Service) -> None:
     assert isinstance(caught.value.__cause__, OSError)
 
 
-def test_a_reply_without_end_is_a_fault_of_its_question(
-    service: Service, server: OpenaiServer
-) -> None:
-    """What is longer than any answer is not read."""
-    with pytest.raises(PermanentFault, match="more than 16 MB") as caught:
-        service.ask(server.url, "[[big]]", timeout_s=60.0)
-    assert not caught.value.every_request
-    assert 1 == server.requests
+_REPEATS = ["answer", "half", "400", "500", "redirect"]
 
 
 @pytest.mark.parametrize("where", ["key", "password", "query"])
 @_each(
     "mode",
     {
-        "anthropic": ["answer", "half", "400", "500", "redirect"],
-        "google": ["answer", "half", "400", "500", "redirect"],
-        "openai": [
-            *("answer", "half", "400", "500", "redirect"),
-            *("error", "html", "tool", "404"),
-        ],
+        "anthropic": _REPEATS,
+        "google": _REPEATS,
+        "openai": [*_REPEATS, "error", "html", "tool", "404"],
     },
 )
 def test_no_secret_comes_back(
@@ -333,13 +365,8 @@ def test_equal_questions_share_a_key(service: Service, monkeypatch: pytest.Monke
 
     first = identified()
     assert [first] * 2 == [identified(port="1/"), identified(seed=None)]
-    others = (
-        identified(seed=1),
-        identified(model="n"),
-        identified(prompt="Who?"),
-        identified(port="2"),
-    )
-    assert first not in others
+    others = ({"seed": 1}, {"model": "n"}, {"prompt": "Who?"}, {"port": "2"})
+    assert first not in [identified(**other) for other in others]
 
 
 _FORM: JsonValue = {"type": "json_schema", "json_schema": {"schema": {"type": "object"}}}
