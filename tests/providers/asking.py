@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from pytest_xling.records import Message, Request
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pytest_xling.interfaces.provider import Provider
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Response
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["ask", "at_once", "request"]
 
 
-def request(*messages: Message | str, params: dict[str, JsonValue], **fields: Any) -> Request:
+def request(*messages: Message | str, params: Mapping[str, JsonValue], **fields: Any) -> Request:
     """Return the request with these messages, those of text the user's."""
     turns = (Message(role="user", content=m) if isinstance(m, str) else m for m in messages)
     return Request(**{"model": "m", "messages": tuple(turns), "params": params, **fields})

@@ -2,47 +2,42 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
 from pytest_xling.errors import PermanentFault
 from pytest_xling.providers.hf import HfProvider
-from pytest_xling.records import Message, Request, Response
+from pytest_xling.records import Response
+from tests.providers.asking import ask as _one_by_one
+from tests.providers.asking import at_once, request
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from pytest_xling.keys import JsonValue
+    from pytest_xling.records import Request
 
-__all__ = ["alone", "answers", "ask", "asking", "fault"]
+__all__ = ["TEXTS", "alone", "answers", "ask", "asking", "fault"]
+
+TEXTS = (
+    "Water",
+    "What helps against a cold, and what does not?",
+    "पानी",
+    "¿Cuánto hay que dormir?",
+    "睡眠",
+)
 
 
 def asking(text: str, **params: JsonValue) -> Request:
     """Return a greedy request for 12 tokens, or as *params* say."""
-    return Request(
-        model="m",
-        messages=(Message(role="user", content=text),),
-        params={"temperature": 0.0, "max_tokens": 12, **params},
-    )
+    return request(text, params={"temperature": 0.0, "max_tokens": 12, **params})
 
 
 def ask(
     folder: Path, requests: Sequence[Request], *, timeout_s: float = 120.0
 ) -> list[Response | BaseException]:
     """Ask all at once."""
-
-    async def main() -> list[Response | BaseException]:
-        provider = HfProvider(str(folder), device="cpu", timeout_s=timeout_s)
-        provider.check()
-        try:
-            return await asyncio.gather(
-                *(provider.generate(r) for r in requests), return_exceptions=True
-            )
-        finally:
-            await provider.aclose()
-
-    return asyncio.run(main())
+    return at_once(HfProvider(str(folder), device="cpu", timeout_s=timeout_s), *requests)
 
 
 def answers(folder: Path, requests: Sequence[Request]) -> list[Response]:
@@ -56,15 +51,7 @@ def answers(folder: Path, requests: Sequence[Request]) -> list[Response]:
 
 def alone(folder: Path, requests: Sequence[Request]) -> list[str | None]:
     """Return the answers to *requests*, asked one after the other."""
-
-    async def main() -> list[str | None]:
-        provider = HfProvider(str(folder), device="cpu")
-        try:
-            return [(await provider.generate(each)).text for each in requests]
-        finally:
-            await provider.aclose()
-
-    return asyncio.run(main())
+    return [each.text for each in _one_by_one(HfProvider(str(folder), device="cpu"), *requests)]
 
 
 def fault(folder: Path, request: Request, *, timeout_s: float = 120.0) -> str:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "TEMPLATE",
+    "edit",
     "gpt2",
     "llama",
     "m2m100",
@@ -109,9 +110,9 @@ def llama(folder: Path, *, template: str | None = None, seed: int = 0, **config:
     return folder
 
 
-def gpt2(folder: Path, *, seed: int = 0) -> Path:
+def gpt2(folder: Path) -> Path:
     """Save a GPT-2 of two layers: learned positions, 64 of them, and no pad token."""
-    torch.manual_seed(seed)
+    torch.manual_seed(0)
     config = GPT2Config(
         vocab_size=VOCABULARY,
         n_embd=32,
@@ -129,7 +130,39 @@ def gpt2(folder: Path, *, seed: int = 0) -> Path:
     return folder
 
 
-def _pieces(folder: Path) -> sentencepiece.SentencePieceProcessor:
+def edit(file: Path, **values: object) -> None:
+    """Set *values* in a JSON file; it may not be there yet."""
+    before = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    file.write_text(json.dumps(before | values), encoding="utf-8")
+
+
+# Of translators: one layer on each side, and 64 tokens at most.
+_TRANSLATOR: dict[str, Any] = {
+    "d_model": 32,
+    "encoder_layers": 1,
+    "decoder_layers": 1,
+    "encoder_attention_heads": 4,
+    "decoder_attention_heads": 4,
+    "encoder_ffn_dim": 64,
+    "decoder_ffn_dim": 64,
+    "max_position_embeddings": 64,
+    "init_std": 0.5,
+}
+
+
+def _translator(kind: type, config: type, folder: Path, size: int, *, text: int) -> Path:
+    """Save a model with *size* tokens, of which those from *text* on stand for no text."""
+    special = {"pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 2, "decoder_start_token_id": 2}
+    model = kind(config(vocab_size=size, **_TRANSLATOR, **special))
+    # Most tokens stand for languages; a translation should be of the others.
+    with torch.no_grad():
+        model.get_input_embeddings().weight[text:] *= 0.3
+    model.save_pretrained(folder)
+    return folder
+
+
+def _pieces(folder: Path, *special: str) -> list[str]:
+    """Save a model of pieces, and return *special* and the names of its pieces."""
     folder.mkdir(parents=True, exist_ok=True)
     text = folder / "text.txt"
     text.write_text("\n".join(SENTENCES * 20), encoding="utf-8")
@@ -142,140 +175,65 @@ def _pieces(folder: Path) -> sentencepiece.SentencePieceProcessor:
         minloglevel=2,
     )
     text.unlink()
-    return sentencepiece.SentencePieceProcessor(model_file=str(folder / "pieces.model"))
+    pieces = sentencepiece.SentencePieceProcessor(model_file=str(folder / "pieces.model"))
+    return [*special, *(pieces.IdToPiece(i) for i in range(3, pieces.GetPieceSize()))]
 
 
-def m2m100(folder: Path, *, tokenizer_class: str = "M2M100Tokenizer", seed: int = 0) -> Path:
-    """Save an M2M-100 of one and one layers, with all its languages."""
-    torch.manual_seed(seed)
-    pieces = _pieces(folder)
-    names = ["<s>", "<pad>", "</s>", "<unk>"]
-    names += [pieces.IdToPiece(i) for i in range(3, pieces.GetPieceSize())]
-    vocabulary = folder / "vocab.json"
-    vocabulary.write_text(json.dumps({name: i for i, name in enumerate(names)}), encoding="utf-8")
-    tokenizer = M2M100Tokenizer(str(vocabulary), str(folder / "pieces.model"))
+def m2m100(folder: Path, *, tokenizer_class: str = "M2M100Tokenizer") -> Path:
+    """Save an M2M-100 with all its languages."""
+    torch.manual_seed(0)
+    names = _pieces(folder, "<s>", "<pad>", "</s>", "<unk>")
+    edit(folder / "vocab.json", **{name: i for i, name in enumerate(names)})
+    tokenizer = M2M100Tokenizer(str(folder / "vocab.json"), str(folder / "pieces.model"))
     tokenizer.save_pretrained(folder)
-    said = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
-    said["tokenizer_class"] = tokenizer_class
-    (folder / "tokenizer_config.json").write_text(json.dumps(said), encoding="utf-8")
-    _m2m_model(len(names) + len(tokenizer.lang_token_to_id) + 8, text=len(names)).save_pretrained(
-        folder
-    )
-    return folder
+    edit(folder / "tokenizer_config.json", tokenizer_class=tokenizer_class)
+    size = len(names) + len(tokenizer.lang_token_to_id) + 8
+    kinds = M2M100ForConditionalGeneration, M2M100Config
+    return _translator(*kinds, folder, size, text=len(names))
 
 
-def _m2m_model(size: int, *, text: int) -> M2M100ForConditionalGeneration:
-    model = M2M100ForConditionalGeneration(
-        M2M100Config(
-            vocab_size=size,
-            d_model=32,
-            encoder_layers=1,
-            decoder_layers=1,
-            encoder_attention_heads=4,
-            decoder_attention_heads=4,
-            encoder_ffn_dim=64,
-            decoder_ffn_dim=64,
-            max_position_embeddings=64,
-            init_std=0.5,
-            pad_token_id=1,
-            bos_token_id=0,
-            eos_token_id=2,
-            decoder_start_token_id=2,
-        )
-    )
-    # Three tokens of four stand for languages; a translation should be of the others.
-    embeddings: Any = model.get_input_embeddings()
-    with torch.no_grad():
-        embeddings.weight[text:] *= 0.3
-    return model
+def _letters(*special: str) -> list[str]:
+    letters = {letter for text in SENTENCES for letter in text if letter != " "}
+    return [*special, "▁", *sorted(letters)]
 
 
-def nllb(folder: Path, *, seed: int = 0) -> Path:
-    """Save an NLLB-200 of one and one layers, with all its languages."""
-    torch.manual_seed(seed)
-    letters = sorted({letter for text in SENTENCES for letter in text if letter != " "})
-    names = ["<s>", "<pad>", "</s>", "<unk>", "▁", *letters]
+def nllb(folder: Path) -> Path:
+    """Save an NLLB-200 with all its languages."""
+    torch.manual_seed(0)
+    names = _letters("<s>", "<pad>", "</s>", "<unk>")
     tokenizer = NllbTokenizer(vocab={name: i for i, name in enumerate(names)}, merges=[])
     tokenizer.save_pretrained(folder)
-    _m2m_model(len(tokenizer), text=len(names)).save_pretrained(folder)
-    return folder
+    kinds = M2M100ForConditionalGeneration, M2M100Config
+    return _translator(*kinds, folder, len(tokenizer), text=len(names))
 
 
-def mbart50(folder: Path, *, seed: int = 0) -> Path:
-    """Save an mBART-50 of one and one layers, with all its languages."""
-    torch.manual_seed(seed)
-    letters = sorted({letter for text in SENTENCES for letter in text if letter != " "})
-    names = ["<unk>", "<s>", "</s>", "▁", *letters]
+def mbart50(folder: Path) -> Path:
+    """Save an mBART-50 with all its languages."""
+    torch.manual_seed(0)
+    names = _letters("<unk>", "<s>", "</s>")
     tokenizer = MBart50Tokenizer(vocab=[(name, -float(i)) for i, name in enumerate(names)])
     tokenizer.save_pretrained(folder)
-    model = MBartForConditionalGeneration(
-        MBartConfig(
-            vocab_size=len(tokenizer),
-            d_model=32,
-            encoder_layers=1,
-            decoder_layers=1,
-            encoder_attention_heads=4,
-            decoder_attention_heads=4,
-            encoder_ffn_dim=64,
-            decoder_ffn_dim=64,
-            max_position_embeddings=64,
-            init_std=0.5,
-            pad_token_id=1,
-            bos_token_id=0,
-            eos_token_id=2,
-            decoder_start_token_id=2,
-        )
-    )
-    embeddings: Any = model.get_input_embeddings()
-    with torch.no_grad():
-        embeddings.weight[len(names) + 1 :] *= 0.3
-    model.save_pretrained(folder)
-    return folder
+    kinds = MBartForConditionalGeneration, MBartConfig
+    return _translator(*kinds, folder, len(tokenizer), text=len(names) + 1)
 
 
-def marian(
-    folder: Path,
-    *,
-    source: str = "hi",
-    target: str = "en",
-    labels: Sequence[str] = (),
-    seed: int = 0,
-) -> Path:
-    """Save an Opus-MT model of one and one layers."""
-    torch.manual_seed(seed)
-    pieces = _pieces(folder)
-    names = ["</s>", "<unk>", *labels]
-    names += [pieces.IdToPiece(i) for i in range(3, pieces.GetPieceSize())]
-    names += ["<pad>"]
-    (folder / "vocab.json").write_text(
-        json.dumps({name: i for i, name in enumerate(names)}), encoding="utf-8"
-    )
+def marian(folder: Path, *, source: str, target: str, labels: Sequence[str] = ()) -> Path:
+    """Save an Opus-MT model."""
+    torch.manual_seed(0)
+    names = [*_pieces(folder, "</s>", "<unk>", *labels), "<pad>"]
+    edit(folder / "vocab.json", **{name: i for i, name in enumerate(names)})
     for side in ("source.spm", "target.spm"):
         (folder / side).write_bytes((folder / "pieces.model").read_bytes())
-    said = {
-        "tokenizer_class": "MarianTokenizer",
-        "source_lang": source,
-        "target_lang": target,
-        "model_max_length": 64,
-    }
-    (folder / "tokenizer_config.json").write_text(json.dumps(said), encoding="utf-8")
-    pad = len(names) - 1
-    config = MarianConfig(
-        vocab_size=len(names),
-        d_model=32,
-        encoder_layers=1,
-        decoder_layers=1,
-        encoder_attention_heads=4,
-        decoder_attention_heads=4,
-        encoder_ffn_dim=64,
-        decoder_ffn_dim=64,
-        max_position_embeddings=64,
-        init_std=0.5,
-        pad_token_id=pad,
-        eos_token_id=0,
-        decoder_start_token_id=pad,
-        forced_eos_token_id=0,
+    edit(
+        folder / "tokenizer_config.json",
+        tokenizer_class="MarianTokenizer",
+        source_lang=source,
+        target_lang=target,
+        model_max_length=64,
     )
+    pad = len(names) - 1
+    special = {"pad_token_id": pad, "eos_token_id": 0, "decoder_start_token_id": pad}
+    config = MarianConfig(vocab_size=len(names), forced_eos_token_id=0, **_TRANSLATOR, **special)
     model = MarianMTModel(config)
     model.generation_config.bad_words_ids = [[pad]]
     model.save_pretrained(folder)
