@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling.errors import PermanentFault
 from pytest_xling.records import Message, ToolCall
 
 if TYPE_CHECKING:
@@ -19,23 +18,44 @@ pytestmark = pytest.mark.parametrize("service", ["anthropic"], indirect=True)
 
 
 def test_what_is_sent(service: Service, server: AnthropicServer) -> None:
-    """The system's messages apart, the others as turns, with the key where it belongs."""
+    """The system's messages apart; turns of one side are one, and tools have blocks in them."""
+    calls = (
+        ToolCall(name="look_up", arguments='{"q": "मौसम"}', id="call-1"),
+        ToolCall(name="look_up", arguments="no JSON", id="call-2"),
+        ToolCall(name="look_up", arguments="", id="call-3"),
+    )
     request = service.request(
         Message(role="system", content="Be brief."),
         Message(role="system", content="Be kind."),
         "नमस्ते?",
-        Message(role="assistant", content="हाँ?"),
-        "Why?",
+        "Look.",
+        Message(role="assistant", content="हाँ.", tool_calls=calls),
+        Message(role="tool", content="It rains.", tool_call_id="call-1"),
+        Message(role="tool", content="", tool_call_id="call-2"),
+        "Well?",
         stop=["\n\n"],
         top_p=None,
     )
+    use = {"type": "tool_use", "name": "look_up"}
+    asked = [{"type": "text", "text": "नमस्ते?"}, {"type": "text", "text": "Look."}]
+    called = [
+        {"type": "text", "text": "हाँ."},
+        {**use, "id": "call-1", "input": {"q": "मौसम"}},
+        {**use, "id": "call-2", "input": {"arguments": "no JSON"}},
+        {**use, "id": "call-3", "input": {}},
+    ]
+    answered = [
+        {"type": "tool_result", "tool_use_id": "call-1", "content": "It rains."},
+        {"type": "tool_result", "tool_use_id": "call-2", "content": ""},
+        {"type": "text", "text": "Well?"},
+    ]
     assert {
         "model": "claude-x",
         "system": "Be brief.\n\nBe kind.",
         "messages": [
-            {"role": "user", "content": [{"type": "text", "text": "नमस्ते?"}]},
-            {"role": "assistant", "content": [{"type": "text", "text": "हाँ?"}]},
-            {"role": "user", "content": [{"type": "text", "text": "Why?"}]},
+            {"role": "user", "content": asked},
+            {"role": "assistant", "content": called},
+            {"role": "user", "content": answered},
         ],
         "max_tokens": 64,
         "stop_sequences": ["\n\n"],
@@ -43,40 +63,6 @@ def test_what_is_sent(service: Service, server: AnthropicServer) -> None:
     (head,) = server.heads
     assert f"Bearer {service.key}" in head.decode()
     assert b"POST /v1/messages " in head
-
-
-def test_turns_of_one_side_are_one_and_tools_have_blocks(
-    service: Service, server: AnthropicServer
-) -> None:
-    """All results stand in the turn after their calls."""
-    calls = (
-        ToolCall(name="look_up", arguments='{"q": "मौसम"}', id="call-1"),
-        ToolCall(name="look_up", arguments="no JSON", id="call-2"),
-        ToolCall(name="look_up", arguments="", id="call-3"),
-    )
-    request = service.request(
-        "Look.",
-        "Please.",
-        Message(role="assistant", content="", tool_calls=calls),
-        Message(role="tool", content="It rains.", tool_call_id="call-1"),
-        Message(role="tool", content="", tool_call_id="call-2"),
-        "Well?",
-    )
-    use = {"type": "tool_use", "name": "look_up"}
-    result = {"type": "tool_result"}
-    asked, called, answered = service.sent(server, request)["messages"]
-    assert ["user", "assistant", "user"] == [turn["role"] for turn in (asked, called, answered)]
-    assert [{"type": "text", "text": text} for text in ("Look.", "Please.")] == asked["content"]
-    assert [
-        {**use, "id": "call-1", "input": {"q": "मौसम"}},
-        {**use, "id": "call-2", "input": {"arguments": "no JSON"}},
-        {**use, "id": "call-3", "input": {}},
-    ] == called["content"]
-    assert [
-        {**result, "tool_use_id": "call-1", "content": "It rains."},
-        {**result, "tool_use_id": "call-2", "content": ""},
-        {"type": "text", "text": "Well?"},
-    ] == answered["content"]
 
 
 def test_what_the_user_adds_is_sent_by_its_own_name(
@@ -122,14 +108,3 @@ def test_a_temperature_needs_the_version_that_knows_it(
     service.ask(server.url, "Why?")
     warm, plain = (b"anthropic-version: 2023-06-01" in head.lower() for head in server.heads)
     assert (True, False) == (warm, plain)
-
-
-def test_any_other_temperature_that_is_refused_names_the_option(service: Service) -> None:
-    """What was asked without it would be called by it."""
-    refused = "`temperature` is deprecated for this model."
-    with (
-        service.serving(refuse_params="temperature", refuse_message=refused) as server,
-        pytest.raises(PermanentFault, match="--xling-temperatures") as caught,
-    ):
-        service.ask(server.url, service.request("Why?", temperature=0.7))
-    assert caught.value.every_request

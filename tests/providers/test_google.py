@@ -19,25 +19,39 @@ pytestmark = pytest.mark.parametrize("service", ["google"], indirect=True)
 UNSIGNED = "skip_thought_signature_validator"
 
 
-def test_what_is_sent(service: Service, server: GoogleServer) -> None:
-    """The system's messages apart, the others as turns, with the key where it belongs."""
+@pytest.mark.parametrize(
+    ("model", "signed"),
+    [("gemini-2.5-flash", {}), ("gemini-3-pro", {"thoughtSignature": UNSIGNED})],
+)
+def test_what_is_sent(
+    service: Service, server: GoogleServer, model: str, signed: dict[str, str]
+) -> None:
+    """The system's messages apart; turns of one side are one, and tools have parts in them.
+
+    Results have the tool's name; newer models want calls signed that others made.
+    """
+    call = ToolCall(name="look_up", arguments='{"q": "मौसम"}', id="call-1")
     request = service.request(
         Message(role="system", content="Be brief."),
         Message(role="system", content="Be kind."),
         "नमस्ते?",
-        Message(role="assistant", content="हाँ?"),
-        "Why?",
+        "Look.",
+        Message(role="assistant", content="हाँ.", tool_calls=(call,)),
+        Message(role="tool", content="It rains.", tool_call_id="call-1"),
+        "Well?",
         temperature=0.0,
         seed=7,
         stop=["\n\n"],
         top_p=None,
     )
+    called = {"functionCall": {"id": "call-1", "name": "look_up", "args": {"q": "मौसम"}}}
+    result = {"id": "call-1", "name": "look_up", "response": {"result": "It rains."}}
     assert {
         "systemInstruction": {"parts": [{"text": "Be brief.\n\nBe kind."}]},
         "contents": [
-            {"role": "user", "parts": [{"text": "नमस्ते?"}]},
-            {"role": "model", "parts": [{"text": "हाँ?"}]},
-            {"role": "user", "parts": [{"text": "Why?"}]},
+            {"role": "user", "parts": [{"text": "नमस्ते?"}, {"text": "Look."}]},
+            {"role": "model", "parts": [{"text": "हाँ."}, called | signed]},
+            {"role": "user", "parts": [{"functionResponse": result}, {"text": "Well?"}]},
         ],
         "generationConfig": {
             "maxOutputTokens": 64,
@@ -45,33 +59,10 @@ def test_what_is_sent(service: Service, server: GoogleServer) -> None:
             "seed": 7,
             "stopSequences": ["\n\n"],
         },
-    } == service.sent(server, request)
+    } == service.sent(server, request, model=model)
     (head,) = server.heads
     assert f"x-goog-api-key: {service.key}" in head.decode()
-    assert ["/v1/models/gemini-x:generateContent"] == server.asked
-
-
-@pytest.mark.parametrize("model", ["gemini-2.5-flash", "gemini-3-pro"])
-def test_turns_of_one_side_are_one_and_tools_have_parts(
-    service: Service, server: GoogleServer, model: str
-) -> None:
-    """Results have the tool's name; newer models want calls signed that others made."""
-    call = ToolCall(name="look_up", arguments='{"q": "मौसम"}', id="call-1")
-    request = service.request(
-        "Look.",
-        "Please.",
-        Message(role="assistant", content="", tool_calls=(call,)),
-        Message(role="tool", content="It rains.", tool_call_id="call-1"),
-        "Well?",
-    )
-    called = {"functionCall": {"id": "call-1", "name": "look_up", "args": {"q": "मौसम"}}}
-    sign = {} if model == "gemini-2.5-flash" else {"thoughtSignature": UNSIGNED}
-    result = {"id": "call-1", "name": "look_up", "response": {"result": "It rains."}}
-    assert [
-        {"role": "user", "parts": [{"text": "Look."}, {"text": "Please."}]},
-        {"role": "model", "parts": [called | sign]},
-        {"role": "user", "parts": [{"functionResponse": result}, {"text": "Well?"}]},
-    ] == service.sent(server, request, model=model)["contents"]
+    assert [f"/v1/models/{model}:generateContent"] == server.asked
 
 
 def test_calls_without_ids_are_answered_in_their_order(

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_xling.providers.hf import HfProvider
-from pytest_xling.records import Message, Request
+from pytest_xling.records import Message
 from pytest_xling.text.thoughts import split_response
 
 torch = pytest.importorskip("torch")
@@ -19,22 +17,17 @@ pytest.importorskip("sentencepiece")
 
 from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaForCausalLM  # noqa: E402
 
+from tests.providers import asking as builders  # noqa: E402
 from tests.providers import hf_models  # noqa: E402
-from tests.providers.hf_asking import alone, answers, asking  # noqa: E402
+from tests.providers.hf_asking import TEXTS, alone, answers, asking  # noqa: E402
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from torch import Tensor
 
-    from pytest_xling.keys import JsonValue
 
-_ROOT = Path(__file__).parents[2]
-_TEXTS = [
-    "Water",
-    "What helps against a cold, and what does not?",
-    "पानी",
-    "¿Cuánto hay que dormir?",
-    "睡眠",
-]
+_PREFERS = "generation_config.json"
 
 
 @pytest.mark.parametrize("name", ["llama", "gpt2"])
@@ -43,24 +36,23 @@ def test_a_batch_answers_as_one_by_one_and_as_transformers(
 ) -> None:
     """Greedy answers of a padded batch are those of the library for each prompt alone."""
     folder = request.getfixturevalue(name)
-    requests = [asking(text) for text in _TEXTS]
+    requests = [asking(text) for text in TEXTS]
     together = [answer.text for answer in answers(folder, requests)]
     assert alone(folder, requests) == together
-    assert [hf_models.reference(folder, text, tokens=12) for text in _TEXTS] == together
+    assert [hf_models.reference(folder, text, tokens=12) for text in TEXTS] == together
+
+
+def _rendered(folder: Path, prompt: str, *, tokens: int = 12) -> str:
+    return hf_models.reference(folder, prompt, tokens=tokens, add_special_tokens=False)
 
 
 def test_the_chat_template_is_used(chat: Path) -> None:
     """The prompt is the rendered template, opened for an answer; special tokens once."""
     assert "chat" == HfProvider(str(chat)).style
-    responses = answers(chat, [asking(text) for text in _TEXTS])
-    expected = [
-        hf_models.reference(
-            chat, f"<s><|user|>{text}</s><|model|>", tokens=12, add_special_tokens=False
-        )
-        for text in _TEXTS
-    ]
+    responses = answers(chat, [asking(text) for text in TEXTS])
+    expected = [_rendered(chat, f"<s><|user|>{text}</s><|model|>") for text in TEXTS]
     assert expected == [response.text for response in responses]
-    assert 4 + len(_TEXTS[0]) == responses[0].usage.prompt_tokens
+    assert 4 + len(TEXTS[0]) == responses[0].usage.prompt_tokens
 
 
 def test_thoughts_that_the_template_begins_are_thoughts(chat: Path, tmp_path: Path) -> None:
@@ -68,8 +60,7 @@ def test_thoughts_that_the_template_begins_are_thoughts(chat: Path, tmp_path: Pa
     opened = hf_models.TEMPLATE.replace("<|model|>{% endif", "<|model|><think>\n{% endif")
     folder = hf_models.llama(tmp_path / "thinking", template=opened, seed=1)
     (answer,) = answers(folder, [asking("<think>")])
-    prompt = "<s><|user|><think></s><|model|><think>\n"
-    rest = hf_models.reference(folder, prompt, tokens=12, add_special_tokens=False)
+    rest = _rendered(folder, "<s><|user|><think></s><|model|><think>\n")
     assert f"<think>{rest}" == answer.text
     assert ("", rest.strip()) == (split_response(answer).text, split_response(answer).thoughts)
     (plain,) = answers(chat, [asking("<think>")])
@@ -78,12 +69,12 @@ def test_thoughts_that_the_template_begins_are_thoughts(chat: Path, tmp_path: Pa
 
 def test_turns_keep_their_order_and_a_refused_system_turn_is_put_in_front(chat: Path) -> None:
     """A template without system turns gets the system's text at the start of the first one."""
+    system = Message(role="system", content="Be short.")
+    said = Message(role="assistant", content="Yes?")
     plain = {"temperature": 0.0, "max_tokens": 8}
-    turns = [("system", "Be short."), ("user", "Hi"), ("assistant", "Yes?"), ("user", "Why?")]
-    messages = tuple(Message(role=role, content=text) for role, text in turns)  # type: ignore[arg-type]  # a literal
-    (answer,) = answers(chat, [Request(model="m", messages=messages, params=plain)])
+    (answer,) = answers(chat, [builders.request(system, "Hi", said, "Why?", params=plain)])
     rendered = "<s><|user|>Be short.\n\nHi</s><|model|>Yes?</s><|user|>Why?</s><|model|>"
-    assert hf_models.reference(chat, rendered, tokens=8, add_special_tokens=False) == answer.text
+    assert _rendered(chat, rendered, tokens=8) == answer.text
 
 
 @pytest.mark.parametrize("name", ["llama", "chat"])
@@ -99,22 +90,19 @@ def test_control_tokens_in_a_message_are_plain_text(
 def test_a_template_that_asks_for_the_date_gets_the_same_every_day(tmp_path: Path) -> None:
     """`strftime_now` stands still, so a kept answer belongs to its prompt tomorrow, too."""
     template = "{% macro day(f) %}{{ strftime_now(f) }}{% endmacro %}"
-    template += (
-        "{{ strftime_now('%d %b %Y') }}|{{ strftime_now(\"%Y\") }}|{{ messages[0].content }}"
-    )
+    template += "{{ strftime_now('%d %b %Y') }}|{{ strftime_now(\"%Y\") }}|Hi"
     folder = hf_models.llama(tmp_path / "dated", template=template)
     (answer,) = answers(folder, [asking("Hi")])
-    same = hf_models.reference(folder, "26 Jul 2024|2024|Hi", tokens=12, add_special_tokens=False)
-    assert same == answer.text
+    assert _rendered(folder, "26 Jul 2024|2024|Hi") == answer.text
 
 
 def test_the_same_seed_draws_the_same_in_any_company(llama: Path) -> None:
     """Alone, in a batch, in another order: a sampled answer depends on its request alone."""
     drawn = [
         asking(text, temperature=1.0, seed=seed, top_p=top_p)
-        for text, seed, top_p in zip(_TEXTS, range(5), [1.0, 0.9, 0.5, 1.0, 0.7], strict=True)
+        for text, seed, top_p in zip(TEXTS, range(5), [1.0, 0.9, 0.5, 1.0, 0.7], strict=True)
     ]
-    company = [asking(text, max_tokens=20) for text in _TEXTS]
+    company = [asking(text, max_tokens=20) for text in TEXTS]
     expected = alone(llama, drawn)
     assert expected == [a.text for a in answers(llama, [*drawn, *company])[:5]]
     assert expected[::-1] == [a.text for a in answers(llama, [*company, *drawn[::-1]])[5:]]
@@ -123,9 +111,8 @@ def test_the_same_seed_draws_the_same_in_any_company(llama: Path) -> None:
 def test_seeds_and_repeats_draw_differently(llama: Path) -> None:
     """Another seed is another answer; without a seed, another repeat is."""
     seeded = [asking("Hi", temperature=1.0, seed=seed) for seed in range(4)]
-    messages = (Message(role="user", content="Hi"),)
-    params: dict[str, JsonValue] = {"temperature": 1.0, "max_tokens": 12}
-    repeats = [Request(model="m", messages=messages, params=params, repeat=r) for r in range(4)]
+    params = {"temperature": 1.0, "max_tokens": 12}
+    repeats = [builders.request("Hi", params=params, repeat=r) for r in range(4)]
     texts = [answer.text for answer in answers(llama, [*seeded, *repeats])]
     assert 8 == len(set(texts))
 
@@ -138,10 +125,10 @@ def test_questions_do_not_share_their_luck(llama: Path) -> None:
 
 def test_top_logprobs_are_those_of_the_model(llama: Path) -> None:
     """Against a forward pass without padding, whatever the temperature."""
-    requests = [asking(t, top_logprobs=5, temperature=2.0, max_tokens=2) for t in _TEXTS]
+    requests = [asking(t, top_logprobs=5, temperature=2.0, max_tokens=2) for t in TEXTS]
     tokenizer = AutoTokenizer.from_pretrained(llama)
     model: Any = AutoModelForCausalLM.from_pretrained(llama)
-    for text, answer in zip(_TEXTS, answers(llama, requests), strict=True):
+    for text, answer in zip(TEXTS, answers(llama, requests), strict=True):
         logits = model(tokenizer(text, return_tensors="pt")["input_ids"]).logits[0, -1]
         total = math.log(sum(math.exp(x) for x in logits.tolist()))
         expected = sorted((x - total for x in logits.tolist()), reverse=True)[:5]
@@ -151,9 +138,9 @@ def test_top_logprobs_are_those_of_the_model(llama: Path) -> None:
 
 def test_stop_strings_end_an_answer(llama: Path) -> None:
     """The answer ends before the first of them, wherever tokens begin and end."""
-    whole = answers(llama, [asking(text, max_tokens=30) for text in _TEXTS])
+    whole = answers(llama, [asking(text, max_tokens=30) for text in TEXTS])
     requests, expected = [], []
-    for question, answer in zip(_TEXTS, whole, strict=True):
+    for question, answer in zip(TEXTS, whole, strict=True):
         said = answer.text or ""
         # Not one at the edge, nor bytes that are no letter yet.
         stop = next((x for x in said[3:] if x not in "\ufffd" + said[:3]), None)
@@ -188,10 +175,7 @@ def test_the_end_token_ends_an_answer(llama: Path, tmp_path: Path) -> None:
 def test_what_the_model_prefers_holds_where_a_request_names_no_temperature(tmp_path: Path) -> None:
     """generation_config.json draws at 1.5 from two tokens; a request for 0 is greedy still."""
     folder = hf_models.llama(tmp_path / "draws")
-    place = folder / "generation_config.json"
-    said = json.loads(place.read_text())
-    said |= {"do_sample": True, "temperature": 50.0, "top_k": 2, "top_p": 1.0}
-    place.write_text(json.dumps(said))
+    hf_models.edit(folder / _PREFERS, do_sample=True, temperature=50.0, top_k=2, top_p=1.0)
     default = [asking("Hi", temperature=None, seed=seed, max_tokens=1) for seed in range(20)]
     greedy = [asking("Hi", seed=seed, max_tokens=1) for seed in range(5)]
     found = [a.text for a in answers(folder, [*default, *greedy])]
@@ -202,10 +186,9 @@ def test_what_the_model_prefers_holds_where_a_request_names_no_temperature(tmp_p
 def test_a_penalty_of_the_models_own_does_not_see_padding(tmp_path: Path) -> None:
     """repetition_penalty holds, and the same in a batch as alone."""
     folder = hf_models.llama(tmp_path / "penal")
-    place = folder / "generation_config.json"
-    place.write_text(json.dumps({**json.loads(place.read_text()), "repetition_penalty": 1.5}))
-    requests = [asking(text) for text in _TEXTS]
-    expected = [hf_models.reference(folder, text, tokens=12) for text in _TEXTS]
+    hf_models.edit(folder / _PREFERS, repetition_penalty=1.5)
+    requests = [asking(text) for text in TEXTS]
+    expected = [hf_models.reference(folder, text, tokens=12) for text in TEXTS]
     assert expected == [answer.text for answer in answers(folder, requests)]
 
 
@@ -241,13 +224,8 @@ def test_equal_requests_share_a_key_and_others_do_not(llama: Path, chat: Path) -
     assert first["sha256"] != HfProvider(str(chat)).identify(asking("Hi"))["sha256"]
 
 
-def test_the_response_says_what_made_it(llama: Path) -> None:
-    """The model, its type and where it ran."""
-    assert "llama float32 cpu" == answers(llama, [asking("Hi")])[0].model_version
-
-
 def test_half_precision_is_kept(tmp_path: Path) -> None:
-    """A model runs in the type it is stored in."""
+    """A model runs in the type it is stored in; the response names both, and where it ran."""
     folder = hf_models.llama(tmp_path / "half")
     AutoModelForCausalLM.from_pretrained(folder, dtype="bfloat16").save_pretrained(folder)
     assert "half bfloat16 cpu" == answers(folder, [asking("Hi")])[0].model_version

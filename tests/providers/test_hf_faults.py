@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,22 +18,43 @@ pytest.importorskip("sentencepiece")
 from safetensors.torch import load_file, save_file  # noqa: E402  only where torch is
 from transformers import LlamaForCausalLM  # noqa: E402
 
+from tests.providers import asking as builders  # noqa: E402
 from tests.providers import hf_models  # noqa: E402
-from tests.providers.hf_asking import alone, answers, ask, asking, fault  # noqa: E402
+from tests.providers.hf_asking import TEXTS, alone, answers, ask, asking, fault  # noqa: E402
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, MutableMapping
+    from pathlib import Path
+
     from torch import Tensor
 
     from pytest_xling.keys import JsonValue
 
-_ROOT = Path(__file__).parents[2]
-_TEXTS = [
-    "Water",
-    "What helps against a cold, and what does not?",
-    "पानी",
-    "¿Cuánto hay que dormir?",
-    "睡眠",
-]
+    Forward = Callable[[Callable[[int], None]], None]
+
+
+@pytest.fixture
+def forward(monkeypatch: pytest.MonkeyPatch) -> Forward:
+    """Have the model call a function with the number of rows before it computes."""
+    plain: Any = LlamaForCausalLM.forward
+
+    def patched(first: Callable[[int], None]) -> None:
+        def computed(self: LlamaForCausalLM, input_ids: Tensor, **rest: object) -> object:
+            first(len(input_ids))
+            return plain(self, input_ids=input_ids, **rest)
+
+        monkeypatch.setattr(LlamaForCausalLM, "forward", computed)
+
+    return patched
+
+
+def _reweighted(folder: Path, change: Callable[[MutableMapping[str, Tensor]], object]) -> Path:
+    """Save a model whose weights are changed."""
+    hf_models.llama(folder)
+    weights = load_file(folder / "model.safetensors")
+    change(weights)
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    return folder
 
 
 def test_a_template_that_takes_no_such_messages_is_a_fault(tmp_path: Path) -> None:
@@ -71,60 +90,48 @@ def test_answers_end_where_the_context_does(gpt2: Path) -> None:
     ],
     ids=["cuda", "mps", "cpu"],
 )
-def test_out_of_memory_halves_the_batch(
-    llama: Path, monkeypatch: pytest.MonkeyPatch, error: RuntimeError
-) -> None:
+def test_out_of_memory_halves_the_batch(llama: Path, forward: Forward, error: RuntimeError) -> None:
     """A model that takes two rows at a time answers seven requests, the same as one by one."""
     sizes = []
-    forward: Any = LlamaForCausalLM.forward
 
-    def tight(self: LlamaForCausalLM, input_ids: Tensor, **rest: object) -> object:
-        sizes.append(len(input_ids))
-        if len(input_ids) > 2:
+    def tight(rows: int) -> None:
+        sizes.append(rows)
+        if rows > 2:
             raise error
-        return forward(self, input_ids=input_ids, **rest)
 
     requests = [asking(f"Question {n}") for n in range(7)]
     expected = alone(llama, requests)
-    monkeypatch.setattr(LlamaForCausalLM, "forward", tight)
+    forward(tight)
     assert expected == [answer.text for answer in answers(llama, requests)]
     assert [7, 3] == [size for size in sizes if size > 2]  # what was learned is kept
 
 
-def test_out_of_memory_for_one_is_a_fault(llama: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_out_of_memory_for_one_is_a_fault(llama: Path, forward: Forward) -> None:
     """It names the options that help."""
 
-    def full(self: LlamaForCausalLM, **_: object) -> object:
-        del self
-        msg = "CUDA out of memory"
-        raise torch.OutOfMemoryError(msg)
+    def full(_rows: int) -> None:
+        raise torch.OutOfMemoryError
 
-    monkeypatch.setattr(LlamaForCausalLM, "forward", full)
-    found = ask(llama, [asking("Hi"), asking("Ho")])
-    for answer in found:
+    forward(full)
+    for answer in ask(llama, [asking("Hi"), asking("Ho")]):
         assert isinstance(answer, PermanentFault)
         assert "--xling-max-tokens" in str(answer)
 
 
-def test_what_breaks_leaves_nobody_waiting(llama: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_breaks_leaves_nobody_waiting(llama: Path, forward: Forward) -> None:
     """An error nobody foresaw is a fault of all who wait, and the next ones are served."""
-    calls = []
-    forward: Any = LlamaForCausalLM.forward
+    errors = [IndexError("index out of range in self")]
 
-    def broken_once(self: LlamaForCausalLM, **given: object) -> object:
-        calls.append(1)
-        if len(calls) == 1:
-            msg = "index out of range in self"
-            raise IndexError(msg)
-        return forward(self, **given)
+    def broken_once(_rows: int) -> None:
+        if errors:
+            raise errors.pop()
 
-    monkeypatch.setattr(LlamaForCausalLM, "forward", broken_once)
+    forward(broken_once)
 
     async def main() -> None:
         provider = HfProvider(str(llama), device="cpu")
-        first = await asyncio.gather(
-            *(provider.generate(asking(t)) for t in _TEXTS), return_exceptions=True
-        )
+        asked = (provider.generate(asking(text)) for text in TEXTS)
+        first = await asyncio.gather(*asked, return_exceptions=True)
         assert all(isinstance(fault, PermanentFault) for fault in first)
         assert "index out of range" in str(first[0])
         assert isinstance(await provider.generate(asking("Hi")), Response)
@@ -135,12 +142,15 @@ def test_what_breaks_leaves_nobody_waiting(llama: Path, monkeypatch: pytest.Monk
 
 def test_not_a_number_is_a_fault(tmp_path: Path) -> None:
     """A model that computes NaN says so instead of writing its first token for ever."""
-    folder = hf_models.llama(tmp_path / "nan")
-    weights = load_file(folder / "model.safetensors")
-    weights["lm_head.weight"][7] = float("nan")
-    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    folder = _reweighted(tmp_path, lambda w: w["lm_head.weight"][7].fill_(float("nan")))
     assert "NaN" in fault(folder, asking("Hi"))
     assert "NaN" in fault(folder, asking("Hi", temperature=1.0, seed=1))
+
+
+def test_a_model_with_weights_missing_is_not_made_up(tmp_path: Path) -> None:
+    """The gap is not filled with random numbers, as transformers would."""
+    folder = _reweighted(tmp_path, lambda weights: weights.pop("lm_head.weight"))
+    assert "lm_head.weight" in fault(folder, asking("Hi"))
 
 
 def test_an_answer_that_takes_too_long_is_a_fault(llama: Path) -> None:
@@ -177,8 +187,7 @@ def test_hostile_prompts_are_answered(llama: Path, text: str) -> None:
 def test_the_loop_goes_on_and_cancelling_stops_the_model(tmp_path: Path) -> None:
     """A long answer blocks nobody and ends when nobody waits for it."""
     folder = hf_models.llama(tmp_path / "long", max_position_embeddings=1 << 16)
-    place = folder / "generation_config.json"
-    place.write_text(json.dumps({**json.loads(place.read_text()), "suppress_tokens": [2]}))
+    hf_models.edit(folder / "generation_config.json", suppress_tokens=[2])
 
     async def main() -> None:
         provider = HfProvider(str(folder), device="cpu")
@@ -200,15 +209,6 @@ def test_the_loop_goes_on_and_cancelling_stops_the_model(tmp_path: Path) -> None
     asyncio.run(main())
 
 
-def test_a_model_with_weights_missing_is_not_made_up(tmp_path: Path) -> None:
-    """The gap is not filled with random numbers, as transformers would."""
-    folder = hf_models.llama(tmp_path / "gap")
-    weights = load_file(folder / "model.safetensors")
-    del weights["lm_head.weight"]
-    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
-    assert "lm_head.weight" in fault(folder, asking("Hi"))
-
-
 def test_a_file_that_is_no_model_is_a_fault_for_all(tmp_path: Path) -> None:
     """Loading is tried once; everybody is told."""
     folder = hf_models.llama(tmp_path / "broken")
@@ -219,13 +219,5 @@ def test_a_file_that_is_no_model_is_a_fault_for_all(tmp_path: Path) -> None:
 
 def test_a_device_that_is_not_there_is_a_mistake(llama: Path) -> None:
     """The message says what is there."""
-
-    async def main() -> None:
-        provider = HfProvider(str(llama), device="cuda:7")
-        try:
-            await provider.generate(asking("Hi"))
-        finally:
-            await provider.aclose()
-
     with pytest.raises(ConfigError, match="--xling-device=auto"):
-        asyncio.run(main())
+        builders.ask(HfProvider(str(llama), device="cuda:7"), asking("Hi"))

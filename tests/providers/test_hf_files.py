@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import shutil
 import subprocess
@@ -17,7 +16,6 @@ from pytest_xling.keys import canonical_json
 from pytest_xling.models import loading
 from pytest_xling.providers.hf import HfProvider
 from pytest_xling.providers.hf import files as _hf_files
-from pytest_xling.records import Message, Request
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
@@ -27,11 +25,12 @@ from huggingface_hub import constants  # noqa: E402  comes with transformers
 from transformers import BertConfig, BertForMaskedLM, BertModel, LlamaModel  # noqa: E402
 
 from tests.providers import hf_models  # noqa: E402
+from tests.providers.hf_asking import asking  # noqa: E402
 from tests.servers.hf_hub import COMMIT, serving_hub  # noqa: E402
 
 _ROOT = Path(__file__).parents[2]
 _COMMIT = "0123456789abcdef0123456789abcdef01234567"
-_REQUEST = Request(model="m", messages=(Message(role="user", content="Hi"),), params={})
+_REQUEST = asking("Hi")
 
 
 @pytest.fixture
@@ -48,9 +47,9 @@ def offline(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path / "hub"
 
 
-def _cache(hub: Path, name: str, model: Path) -> Path:
-    """Put a model into the hub's cache, as its client lays it out."""
-    place = hub / f"models--{name.replace('/', '--')}"
+def _cache(hub: Path, model: Path) -> Path:
+    """Put someone/tiny into the hub's cache, as its client lays it out."""
+    place = hub / "models--someone--tiny"
     (place / "refs").mkdir(parents=True)
     (place / "refs" / "main").write_text(_COMMIT)
     shutil.copytree(model, place / "snapshots" / _COMMIT)
@@ -74,10 +73,9 @@ def test_a_directory_with_a_model_is_taken(llama: Path) -> None:
 def test_a_template_may_stand_in_either_file(llama: Path) -> None:
     """As transformers 4 saved it, in tokenizer_config.json, or as 5 does, in its own."""
     place = llama / "tokenizer_config.json"
-    said = json.loads(place.read_text())
-    place.write_text(json.dumps({**said, "chat_template": "{{ messages }}"}))
+    hf_models.edit(place, chat_template="{{ messages }}")
     assert "chat" == HfProvider(str(llama)).style
-    place.write_text(json.dumps(said))
+    hf_models.edit(place, chat_template=None)
     assert "completion" == HfProvider(str(llama)).style
     (llama / "chat_template.jinja").write_text("{{ messages }}")
     assert "chat" == HfProvider(str(llama)).style
@@ -103,13 +101,8 @@ def test_a_directory_without_a_model(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", [BertModel, BertForMaskedLM])
 def test_an_encoder_cannot_write(tmp_path: Path, kind: type) -> None:
     """It is told apart by its architecture, and the message says where encoders go."""
-    config = BertConfig(
-        vocab_size=20,
-        hidden_size=8,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        intermediate_size=8,
-    )
+    sizes = {"vocab_size": 20, "hidden_size": 8, "intermediate_size": 8}
+    config = BertConfig(**sizes, num_hidden_layers=1, num_attention_heads=2)
     kind(config).save_pretrained(tmp_path)
     hf_models.save_tokenizer(tmp_path)
     said = _refusal(tmp_path)
@@ -124,10 +117,13 @@ def test_a_decoder_without_its_head_cannot_write_either(llama: Path) -> None:
 
 
 def test_weights_or_tokenizer_missing(llama: Path) -> None:
-    """Each is said, with the names looked for."""
-    (llama / "model.safetensors").rename(llama / "elsewhere.safetensors")
-    assert "model.safetensors" in _refusal(llama)
-    (llama / "elsewhere.safetensors").rename(llama / "model.safetensors")
+    """Each is said, with the names looked for; a download that broke off has left no model."""
+    weights = llama / "model.safetensors"
+    for elsewhere in ("elsewhere.safetensors", "model-00001-of-00002.safetensors"):
+        weights.rename(llama / elsewhere)
+        assert "no weights" in (said := _refusal(llama))
+        assert "model.safetensors" in said
+        (llama / elsewhere).rename(weights)
     (llama / "tokenizer.json").unlink()
     assert "no tokenizer" in _refusal(llama)
 
@@ -149,32 +145,17 @@ def test_the_first_choice_of_weights_is_safetensors() -> None:
     assert [] == weight_files(["tf_model.h5", "pytorch_model.bin", "other/model.safetensors"])
 
 
-@pytest.mark.parametrize(
-    "names",
-    [
-        ("pytorch_model.bin",),
-        ("pytorch_model-00001-of-00002.bin", "pytorch_model-00002-of-00002.bin"),
-    ],
-)
-def test_pickled_weights_are_refused(llama: Path, names: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("name", ["pytorch_model.bin", "pytorch_model-00001-of-00001.bin"])
+def test_pickled_weights_are_refused(llama: Path, name: str) -> None:
     """By us, before torch is asked: reading a pickle may run any code; the fix is named."""
-    weights = (llama / "model.safetensors").read_bytes()
-    (llama / "model.safetensors").unlink()
-    for name in names:
-        (llama / name).write_bytes(weights)
-    assert f"only {names[0]}, a pickle" in (refusal := _refusal(llama))
+    (llama / "model.safetensors").rename(llama / name)
+    assert f"only {name}, a pickle" in (refusal := _refusal(llama))
     assert "save_pretrained" in refusal
-
-
-def test_weights_in_parts_need_all_of_them(llama: Path) -> None:
-    """A download that broke off has not left a model."""
-    (llama / "model.safetensors").rename(llama / "model-00001-of-00002.safetensors")
-    assert "no weights" in _refusal(llama)
 
 
 def test_a_name_is_looked_for_in_the_hubs_cache(offline: Path, llama: Path) -> None:
     """Without a network a cached model runs; its commit stands in the key."""
-    _cache(offline, "someone/tiny", llama)
+    _cache(offline, llama)
     provider = HfProvider("someone/tiny")
     provider.check()
     assert "completion" == provider.style
@@ -189,7 +170,7 @@ def test_a_name_is_looked_for_in_the_hubs_cache(offline: Path, llama: Path) -> N
 def test_a_name_that_is_nowhere(offline: Path, llama: Path) -> None:
     """Offline, what is not in the cache is said to be so, whole or in part."""
     assert "HF_HUB_OFFLINE" in _refusal("someone/tiny")
-    snapshot = _cache(offline, "someone/tiny", llama)
+    snapshot = _cache(offline, llama)
     (snapshot / "model.safetensors").unlink()
     assert "hf download someone/tiny" in _refusal("someone/tiny")
     (snapshot / "pytorch_model.bin").write_bytes(b"")
@@ -198,27 +179,21 @@ def test_a_name_that_is_nowhere(offline: Path, llama: Path) -> None:
 
 
 _FROM_HUB = """
-import asyncio, sys
+import sys
 from pytest_xling.errors import ConfigError
-from pytest_xling.models import loading
 from pytest_xling.providers.hf import HfProvider
-from pytest_xling.records import Message, Request
+from tests.providers import asking
 
-async def main(spec):
+for spec in sys.argv[1:]:
     provider = HfProvider(spec, device="cpu")
     try:
         provider.check()
         print("checked", flush=True)
-        messages = (Message(role="user", content="Hi"),)
-        request = Request(model="m", messages=messages, params={"max_tokens": 4})
-        print((await provider.generate(request)).model_version)
+        request = asking.request("Hi", params={"max_tokens": 4})
+        print(asking.ask(provider, request)[0].model_version)
         print(provider.identify(request)["revision"])
     except ConfigError as error:
         print(error)
-    await provider.aclose()
-
-for spec in sys.argv[1:]:
-    asyncio.run(main(spec))
 """
 
 
@@ -274,8 +249,7 @@ def test_the_fingerprint_of_a_large_model_is_kept(
     files = _hf_files.ModelFiles(path=llama, name="llama")
     first = _hf_files.digest(files)
     (seal,) = (tmp_path / "cache" / "pytest-xling").iterdir()
-    kept = json.loads(seal.read_text())
-    seal.write_text(json.dumps({**kept, "sha256": "kept"}))
+    hf_models.edit(seal, sha256="kept")
     assert "kept" == _hf_files.digest(files)
     for damaged in ("", "[]", '{"state": 1}'):
         seal.write_text(damaged)

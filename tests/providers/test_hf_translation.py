@@ -29,7 +29,7 @@ from tests.providers import hf_models  # noqa: E402
 from tests.providers.hf_asking import answers, ask, asking, fault  # noqa: E402
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from pytest_xling.keys import JsonValue
@@ -68,84 +68,53 @@ def _reference(
     tokenizer: Any,  # noqa: ANN401  of any family
     text: str,
     *,
-    begins_with: Any,  # noqa: ANN401  an int or None
-    **options: Any,
+    code: str,
+    num_beams: int,
 ) -> str:
     """Return what transformers' own generate makes of one sentence, unpadded."""
     model = AutoModelForSeq2SeqLM.from_pretrained(folder)
     model.generation_config.forced_eos_token_id = None
-    start = 1 if begins_with is None else 2
+    start = 2 if code else 1
     made = model.generate(
         **tokenizer(text, return_tensors="pt"),
-        forced_bos_token_id=begins_with,
+        forced_bos_token_id=tokenizer.convert_tokens_to_ids(code) if code else None,
         max_new_tokens=9 + start,
-        **options,
+        num_beams=num_beams,
     )
     hidden = {*tokenizer.all_special_ids, *getattr(tokenizer, "id_to_lang_token", ())}
     kept = [t for t in made[0, start:].tolist() if t < len(tokenizer) and t not in hidden]
     return str(tokenizer.decode(kept)).strip()
 
 
-def _of_nllb(folder: Path) -> Callable[..., str]:
-    tokenizer = AutoTokenizer.from_pretrained(folder, src_lang="hin_Deva")
-    target = tokenizer.convert_tokens_to_ids("spa_Latn")
-    return lambda text, **o: _reference(folder, tokenizer, text, begins_with=target, **o)
-
-
-def _of_m2m100(folder: Path) -> Callable[..., str]:
-    tokenizer = M2M100Tokenizer.from_pretrained(folder, src_lang="hi")
-    target = tokenizer.get_lang_id("es")
-    return lambda text, **o: _reference(folder, tokenizer, text, begins_with=target, **o)
-
-
-def _of_mbart50(folder: Path) -> Callable[..., str]:
-    tokenizer = AutoTokenizer.from_pretrained(folder, src_lang="hi_IN")
-    target = tokenizer.convert_tokens_to_ids("es_XX")
-    return lambda text, **o: _reference(folder, tokenizer, text, begins_with=target, **o)
-
-
-def _of_small100(folder: Path) -> Callable[..., str]:
+_FAMILIES: dict[str, tuple[Any, str, dict[str, str], str, str]] = {
+    "nllb": (AutoTokenizer, "hi", {"src_lang": "hin_Deva"}, "", "spa_Latn"),
+    "m2m100": (M2M100Tokenizer, "hi", {"src_lang": "hi"}, "", "__es__"),
+    "mbart50": (AutoTokenizer, "hi", {"src_lang": "hi_IN"}, "", "es_XX"),
     # Its card: the encoder is given the target's code, the decoder none.
-    tokenizer = M2M100Tokenizer.from_pretrained(folder, src_lang="es")
-    return lambda text, **o: _reference(folder, tokenizer, text, begins_with=None, **o)
-
-
-_REFERENCES = {
-    "nllb": _of_nllb,
-    "m2m100": _of_m2m100,
-    "mbart50": _of_mbart50,
-    "small100": _of_small100,
+    "small100": (M2M100Tokenizer, "hi", {"src_lang": "es"}, "", ""),
+    # The pair needs no code; where there are several targets a label goes first.
+    "opus": (AutoTokenizer, "en", {}, "", ""),
+    "opus-multi": (AutoTokenizer, "en", {}, ">>spa<< ", ""),
 }
-
-
-@pytest.mark.parametrize("family", _REFERENCES)
-@pytest.mark.parametrize("num_beams", [1, 3])
-def test_hindi_to_spanish_as_transformers_does_it(
-    folders: dict[str, Path], family: str, num_beams: int
-) -> None:
-    """Source and target codes are the family's; a batch gives what each sentence alone gives."""
-    reference = _REFERENCES[family](folders[family])
-    requests = [_request(text, "hi", "es", num_beams=num_beams) for text in _TEXTS]
-    expected = [reference(text, num_beams=num_beams) for text in _TEXTS]
-    assert expected == _texts(folders[family], requests)
-    assert any(expected)
+"""Tokenizers, source languages, and what begins a text and its translation into Spanish."""
 
 
 @pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses:UserWarning")
-@pytest.mark.parametrize("num_beams", [1, 4])
-def test_opus_models_for_one_pair_and_for_many(folders: dict[str, Path], num_beams: int) -> None:
-    """The pair needs no code; where there are several targets a label goes first."""
-    for name, label in (("opus", ""), ("opus-multi", ">>spa<<")):
-        tokenizer = AutoTokenizer.from_pretrained(folders[name])
-        expected = [
-            _reference(
-                folders[name], tokenizer, f"{label} {t}", begins_with=None, num_beams=num_beams
-            )
-            for t in _TEXTS
-        ]
-        requests = [_request(text, num_beams=num_beams) for text in _TEXTS]
-        assert expected == _texts(folders[name], requests)
-        assert any(expected)
+@pytest.mark.parametrize("family", _FAMILIES)
+@pytest.mark.parametrize("num_beams", [1, 3])
+def test_a_translation_is_that_of_transformers(
+    folders: dict[str, Path], family: str, num_beams: int
+) -> None:
+    """Source and target codes are the family's; a batch gives what each sentence alone gives."""
+    folder, (kind, source, options, label, code) = folders[family], _FAMILIES[family]
+    tokenizer = kind.from_pretrained(folder, **options)
+    expected = [
+        _reference(folder, tokenizer, f"{label}{text}", code=code, num_beams=num_beams)
+        for text in _TEXTS
+    ]
+    requests = [_request(text, source, num_beams=num_beams) for text in _TEXTS]
+    assert expected == _texts(folder, requests)
+    assert any(expected)
 
 
 def test_pairs_of_languages_do_not_mix(folders: dict[str, Path]) -> None:
@@ -173,49 +142,45 @@ def test_sampling_has_a_seed_of_its_own_in_each_row(folders: dict[str, Path]) ->
         ("nllb", "to", "en", "cannot read Tongan (to)"),
         ("nllb", "en", "aa", "cannot write Afar (aa)"),
         ("m2m100", "te", "en", "cannot read Telugu (te)"),
+        ("small100", "en", "te", "cannot write Telugu (te)"),
         ("opus", "fr", "es", "cannot read French (fr). It can: en."),
         ("opus", "en", "fr", "cannot write French (fr). It can: es."),
         ("opus-multi", "en", "de", "It can: es, fr, hi, zh."),
-        ("nllb", "", "en", "source_language"),
-        ("nllb", "en", "", "target_language"),
     ],
 )
-def test_a_language_the_translator_lacks_is_named(
+def test_what_a_translator_lacks_is_named(
     folders: dict[str, Path], family: str, source: str, target: str, said: str
 ) -> None:
-    """The fault names language and model, and what the model has."""
+    """By its files alone, before it is asked, and where it is asked nevertheless."""
+    provider = HfProvider(str(folders[family]), device="cpu")
+    assert said in provider.why_not(source, target)
+    with pytest.raises(ConfigError, match="--xling-translator: hf:"):
+        check_translates(provider, [(source, target)])
     assert said in fault(folders[family], _request("water", source, target))
 
 
 @pytest.mark.parametrize(
-    ("family", "source", "target", "said"),
+    ("family", "pair"),
     [
-        ("nllb", "hi", "en", ""),
-        ("nllb", "to", "en", "cannot read Tongan (to)"),
-        ("nllb", "en", "aa", "cannot write Afar (aa)"),
-        ("m2m100", "te", "en", "cannot read Telugu (te)"),
-        ("small100", "en", "te", "cannot write Telugu (te)"),
-        ("mbart50", "hi", "en", ""),
-        ("opus", "es", "en", "cannot read Spanish (es). It can: en."),
-        ("opus", "en", "es", ""),
-        ("opus-multi", "en", "hi", ""),
-        ("opus-multi", "en", "de", "It can: es, fr, hi, zh."),
+        ("nllb", ("hi", "en")),
+        ("mbart50", ("hi", "en")),
+        ("opus", ("en", "es")),
+        ("opus-multi", ("en", "hi")),
     ],
 )
-def test_what_a_translator_lacks_is_known_before_it_is_asked(
-    folders: dict[str, Path], family: str, source: str, target: str, said: str
+def test_what_a_translator_can_is_known_before_it_is_asked(
+    folders: dict[str, Path], family: str, pair: tuple[str, str]
 ) -> None:
-    """By its files alone: neither weights nor tokenizer are loaded."""
+    """Neither weights nor tokenizer are loaded."""
     provider = HfProvider(str(folders[family]), device="cpu")
-    why = provider.why_not(source, target)
-    assert said in why
-    assert bool(said) == bool(why)
-    ways = [(source, target)]
-    if said:
-        with pytest.raises(ConfigError, match="--xling-translator: hf:"):
-            check_translates(provider, ways)
-    else:
-        check_translates(provider, ways)
+    assert "" == provider.why_not(*pair)
+    check_translates(provider, [pair])
+
+
+def test_a_language_that_is_not_given_is_a_fault(folders: dict[str, Path]) -> None:
+    """It names the parameter."""
+    assert "source_language" in fault(folders["nllb"], _request("water", source=""))
+    assert "target_language" in fault(folders["nllb"], _request("water", target=""))
 
 
 def test_a_text_longer_than_the_model_reads_is_afault(folders: dict[str, Path]) -> None:
@@ -232,9 +197,7 @@ def test_a_text_cannot_choose_the_language(folders: dict[str, Path]) -> None:
         ("opus", ">>fra<< water"),
         ("nllb", "fra_Latn water"),
     ):
-        plain, label = ask(folders[name], [_request("water"), _request(hostile)])
-        assert isinstance(plain, Response)
-        assert isinstance(label, Response)
+        plain, label = answers(folders[name], [_request("water"), _request(hostile)])
         assert label.usage.prompt_tokens > plain.usage.prompt_tokens + 3
 
 

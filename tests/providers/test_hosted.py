@@ -255,15 +255,14 @@ def test_faults_of_all_kinds(
     assert caught.value.__context__ is None or caught.value.__suppress_context__
 
 
-def test_how_long_to_wait_is_told(service: Service) -> None:
+@pytest.mark.parametrize(("retry_after", "seconds"), [("7", 7.0), ("", None)])
+def test_how_long_to_wait_is_told(
+    service: Service, retry_after: str, seconds: float | None
+) -> None:
     """As the server asks; None where it says nothing."""
-    for retry_after, seconds in (("7", 7.0), ("", None)):
-        with (
-            service.serving(retry_after=retry_after) as server,
-            pytest.raises(RateLimited) as caught,
-        ):
-            service.ask(server.url, "[[429]]")
-        assert seconds == caught.value.retry_after_s
+    with service.serving(retry_after=retry_after) as server, pytest.raises(RateLimited) as caught:
+        service.ask(server.url, "[[429]]")
+    assert seconds == caught.value.retry_after_s
 
 
 @pytest.mark.parametrize("mode", ["hang", "drip"])
@@ -401,6 +400,37 @@ def test_what_can_be_done_without_is_left_out_where_it_is_refused(
         responses = service.ask(server.url, *asked)
         assert {"400": 1, "200": 2} == server.stats()["statuses"]
     assert [(param,)] * 2 == [response.left_out for response in responses]
+
+
+_LOGPROBS = r"top_logprobs in the benchmark's prompts\.yaml"
+
+
+@_each(
+    "params refused message said",
+    {
+        "anthropic": [
+            ({"temperature": 0.7}, "temperature", "`temperature` is out.", "--xling-temperatures"),
+        ],
+        "openai": [
+            ({"temperature": 0.0}, "temperature", "", "--xling-temperatures"),
+            ({"temperature": 0.0, "seed": 1}, "seed", "", "--xling-temperatures"),
+            ({"top_logprobs": 20}, "logprobs", "", _LOGPROBS),
+            ({"top_logprobs": 20}, "logprobs", "It does not support logprobs.", _LOGPROBS),
+            ({"top_logprobs": 20}, "top_logprobs", "", _LOGPROBS),
+            ({"top_logprobs": 20}, "top_logprobs", "Invalid value: at most 5.", _LOGPROBS),
+        ],
+    },
+)
+def test_what_was_asked_for_names_the_option_where_it_is_refused(
+    service: Service, params: dict[str, JsonValue], refused: str, message: str, said: str
+) -> None:
+    """What was asked without it would be called by it."""
+    with (
+        service.serving(refuse_params=refused, refuse_message=message) as server,
+        pytest.raises(PermanentFault, match=said) as caught,
+    ):
+        service.ask(server.url, service.request("Why?", **params))
+    assert caught.value.every_request
 
 
 @_each("turns parts", {"anthropic": [("messages", "content")], "google": [("contents", "parts")]})

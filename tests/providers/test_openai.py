@@ -92,16 +92,6 @@ def test_what_the_user_adds_and_tools_are_sent(server: OpenaiServer) -> None:
     } == sent
 
 
-@pytest.mark.parametrize("param", ["temperature", "seed"])
-def test_an_unsupported_parameter_names_the_option(param: str) -> None:
-    """A reasoning model refuses it; the message says which option to drop."""
-    with (
-        serving(refuse_params=param) as server,
-        pytest.raises(PermanentFault, match="--xling-temperatures"),
-    ):
-        _ask(server.url, _request(seed=1))
-
-
 def test_log_probabilities_of_the_first_token() -> None:
     """They are asked for with ``top_logprobs``, and come likeliest first."""
     likely = "Yes:0.5,No:0.3,yes:0.1,The:0.05"
@@ -126,24 +116,6 @@ def test_odd_log_probabilities_are_left_out(server: OpenaiServer) -> None:
     for mode in ("no_logprobs", "list_logprobs"):
         response = _ask(server.url, _request(f"[[{mode}]]", top_logprobs=20))
         assert ("Yes", ()) == (response.text, response.first_token)
-
-
-@pytest.mark.parametrize(
-    ("param", "message"),
-    [
-        ("logprobs", ""),
-        ("top_logprobs", ""),
-        ("top_logprobs", "Invalid value for top_logprobs: must be at most 5."),
-        ("logprobs", "This model does not support logprobs."),
-    ],
-)
-def test_refused_log_probabilities_name_the_key(param: str, message: str) -> None:
-    """The message says where they were asked for."""
-    with (
-        serving(refuse_params=param, refuse_message=message) as server,
-        pytest.raises(PermanentFault, match=r"top_logprobs in the benchmark's prompts\.yaml"),
-    ):
-        _ask(server.url, _request(top_logprobs=20))
 
 
 def test_max_tokens_is_renamed_where_it_is_refused() -> None:
