@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_xling.config.env_file import add_variables
-from pytest_xling.config.option import Sources
 from pytest_xling.errors import ConfigError
+from tests.config.written import sources
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
+MY_FILE = {"xling_env_file": "my.env"}
 SHOWN = "what-is-written"
 
 WRITTEN = """\ufeff
@@ -31,19 +31,6 @@ SET=by the file
 """
 
 
-def _sources(
-    folder: Path, environ: Mapping[str, str], *, cli: str | None = None, ini: str | None = None
-) -> Sources:
-    """Return where a file is named: on the command line, in an ini file in ``root``, or not."""
-    return Sources(
-        cli={"xling_env_file": cli},
-        environ=environ,
-        ini={"xling_env_file": ini}.get,
-        rootdir=folder / "root",
-        cwd=folder,
-    )
-
-
 def _added(
     folder: Path, text: str | bytes, environ: dict[str, str] | None = None
 ) -> dict[str, str]:
@@ -51,7 +38,7 @@ def _added(
     file = folder / "my.env"
     file.write_bytes(text if isinstance(text, bytes) else text.encode())
     environ = {} if environ is None else environ
-    add_variables(_sources(folder, environ, cli="my.env"), environ)
+    add_variables(sources(folder, cli=MY_FILE, environ=environ), environ)
     return environ
 
 
@@ -100,7 +87,7 @@ def test_a_file_that_cannot_be_read_is_a_mistake(tmp_path: Path) -> None:
     """It is not there, is a folder, or is no text."""
     for name in ("no.env", "."):
         with pytest.raises(ConfigError, match="--xling-env-file: cannot read") as caught:
-            add_variables(_sources(tmp_path, {}, cli=name), {})
+            add_variables(sources(tmp_path, cli={"xling_env_file": name}), {})
         assert str(tmp_path / name) in str(caught.value)
     with pytest.raises(ConfigError, match="is not UTF-8") as caught:
         _added(tmp_path, f"A={SHOWN}".encode("utf-16"))
@@ -114,10 +101,10 @@ def test_a_relative_path_depends_on_where_it_is_given(tmp_path: Path) -> None:
     (root / ".env").write_text("WHERE=root", encoding="utf-8")
     (tmp_path / ".env").write_text("WHERE=here", encoding="utf-8")
     for environ, where in (({}, "root"), ({"XLING_ENV_FILE": ".env"}, "here")):
-        add_variables(_sources(tmp_path, environ, ini=".env"), environ)
+        add_variables(sources(tmp_path, environ=environ, ini={"xling_env_file": ".env"}), environ)
         assert where == environ["WHERE"]
     environ = {}
-    add_variables(_sources(tmp_path, environ), environ)
+    add_variables(sources(tmp_path), environ)
     assert {} == environ
 
 
@@ -125,5 +112,5 @@ def test_a_process_that_has_the_variables_needs_no_file(tmp_path: Path) -> None:
     """It inherits them, and the file may have been for once only."""
     environ = _added(tmp_path, "A=1")
     (tmp_path / "my.env").unlink()
-    add_variables(_sources(tmp_path, environ, cli="my.env"), environ)
+    add_variables(sources(tmp_path, cli=MY_FILE, environ=environ), environ)
     assert "1" == environ["A"]

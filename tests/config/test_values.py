@@ -36,7 +36,6 @@ if TYPE_CHECKING:
         (values.flag, "Yes", True),
         (values.flag, "0", False),
         (values.duration, "0", 0.0),
-        (values.parameter, "bertscore.idf=true", ("bertscore.idf", True)),
         (values.parameter, "judge_repeats=3", ("judge_repeats", 3)),
         (values.parameter, "text_in= English", ("text_in", "english")),
         (values.parameter, "encoder=labse", ("encoder", "labse")),
@@ -44,6 +43,8 @@ if TYPE_CHECKING:
         (values.parameter, "stance=nli:some/model", ("stance", "nli:some/model")),
         (values.parameter, "empathy= head:out/head", ("empathy", "head:out/head")),
         (values.parameter, "support=nli:xnli", ("support", "nli:xnli")),
+        (values.stop_early, "pocock", "pocock:10"),
+        (values.stop_early, " OBrien-Fleming:5 ", "obrien-fleming:5"),
     ],
 )
 def test_accepted(parse: Callable[[str], object], text: str, expected: object) -> None:
@@ -125,10 +126,3 @@ def test_refused(parse: Callable[[str], object], text: str, expected: str) -> No
     with pytest.raises(ValueError) as caught:  # noqa: PT011  the text is checked below
         parse(text)
     assert expected in str(caught.value)
-
-
-def test_stop_early() -> None:
-    """Ten looks unless told otherwise."""
-    assert ["pocock:10", "obrien-fleming:5"] == [
-        values.stop_early(text) for text in ("pocock", " OBrien-Fleming:5 ")
-    ]

@@ -12,6 +12,8 @@ from pytest_xling.errors import ConfigError
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pytest_xling.config.yaml import Place
+
 
 def _read(folder: Path, content: str | bytes) -> YamlFile:
     path = folder / "t.yaml"
@@ -58,26 +60,23 @@ def test_norwegian_is_not_false(tmp_path: Path) -> None:
     assert {"no": {"max": "no"}, "on": "off", "day": "2026-01-31"} == file.data
 
 
-def test_lines_of_key_paths(tmp_path: Path) -> None:
-    """Each key, and each list item, knows its line; what is unknown has its parent's."""
-    file = _read(tmp_path, "# note\na:\n  b: 1\n\n  c:\n    - x\n    - y\nd: {e: 2}\n")
-    places = [("a",), ("a", "b"), ("a", "c"), ("a", "c", 1), ("d", "e"), ("a", "nothing"), ()]
-    assert [2, 3, 5, 7, 8, 2, 1] == [file.line(*place) for place in places]
-    assert "t.yaml:3: a.b: too small" == str(file.error("a", "b", what="too small")).replace(
-        f"{tmp_path}/", ""
-    )
-
-
-def test_values_by_key_path(tmp_path: Path) -> None:
-    """A key path leads to its value, and one that leads nowhere to None."""
-    file = _read(tmp_path, "a:\n  b: [5, {c: 6}]\n")
-    assert [5, 6, None, None, None] == [
-        file.get("a", "b", 0),
-        file.get("a", "b", 1, "c"),
-        file.get("a", "x"),
-        file.get("x", "y"),
-        file.get("a", "b", 0, "z"),
-    ]
+def test_key_paths(tmp_path: Path) -> None:
+    """Each leads to its value and line; one that leads nowhere to None and its parent's line."""
+    file = _read(tmp_path, "# note\na:\n  b: 1\n\n  c:\n    - x\n    - {y: 6}\nd: {e: 2}\n")
+    expected: dict[Place, tuple[int, object]] = {
+        ("a",): (2, {"b": 1, "c": ["x", {"y": 6}]}),
+        ("a", "b"): (3, 1),
+        ("a", "c"): (5, ["x", {"y": 6}]),
+        ("a", "c", 1): (7, {"y": 6}),
+        ("a", "c", 1, "y"): (7, 6),
+        ("a", "c", 0, "z"): (6, None),
+        ("a", "nothing"): (2, None),
+        ("nothing", "at all"): (1, None),
+        ("d", "e"): (8, 2),
+        (): (1, file.data),
+    }
+    assert expected == {place: (file.line(*place), file.get(*place)) for place in expected}
+    assert str(file.error("a", "b", what="too small")).endswith("t.yaml:3: a.b: too small")
 
 
 def test_merge_keys(tmp_path: Path) -> None:

@@ -1,9 +1,10 @@
-"""Thresholds files of tests: metrics of each kind, and a file that is written and read."""
+"""What users write: options in three places, and a thresholds file with metrics of each kind."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pytest_xling.config.option import Sources
 from pytest_xling.config.thresholds import ThresholdFile, read
 from pytest_xling.interfaces.metric import Flag, Metric, Number
 from pytest_xling.languages import find
@@ -57,3 +58,21 @@ def resolved(
     threshold = file.resolve("claims", metric, language, model, level=level)
     assert threshold is not None
     return threshold
+
+
+def sources(
+    folder: Path,
+    *,
+    cli: Mapping[str, Any] | None = None,
+    environ: Mapping[str, str] | None = None,
+    ini: Mapping[str, object] | None = None,
+) -> Sources:
+    """Return the places of options: in *folder*, with an ini file in ``root`` below it."""
+    return Sources(
+        cli=cli or {},
+        environ=environ or {},
+        ini=dict(ini or {}).get,
+        rootdir=folder / "root",
+        cwd=folder,
+        language_code=lambda name: find(name).code,
+    )

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pytest_xling.interfaces.metric import MetricKind
-    from pytest_xling.planning.outcome import Outcome
+    from pytest_xling.planning.outcome import CaseOutcome
 
 RAISED = Reading(value=1.0, reason="it says so")
 CLEAR = Reading(value=0.0)
@@ -42,7 +42,7 @@ def result(
     return Result(job=job, response=response, readings=readings)
 
 
-def judged(made: Result, *flags: str) -> Outcome:
+def judged(made: Result, *flags: str) -> CaseOutcome:
     """Judge a case by some flags, none of which has a budget."""
     return judge_case(made, flags, has_budget=lambda _: False)
 
