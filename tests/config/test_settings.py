@@ -35,22 +35,6 @@ def test_defaults(tmp_path: Path) -> None:
     assert expected == _settle(tmp_path)
 
 
-def test_precedence(tmp_path: Path) -> None:
-    """Command line, then environment, then ini, then the default."""
-    places: dict[str, Any] = {
-        "cli": {"xling_limit": "1"},
-        "environ": {"XLING_LIMIT": "2"},
-        "ini": {"xling_limit": 3},
-    }
-    limits = []
-    while True:
-        limits.append(_settle(tmp_path, **places).limit)
-        if not places:
-            break
-        places.pop(next(iter(places)))
-    assert [1, 2, 3, None] == limits
-
-
 WRITTEN: dict[str, tuple[str, object]] = {
     "model": ("gpt", "gpt"),
     "langs": ("hindi,iw,hi", ("hi", "he")),
@@ -191,18 +175,6 @@ def test_mistakes_name_their_place(
     """The message starts from where the mistake is to be mended."""
     with pytest.raises(ConfigError, match=message):
         _settle(tmp_path, **{place: given})
-
-
-@pytest.mark.parametrize(
-    ("place", "given", "name"),
-    [("environ", {"XLING_MODEL": ""}, "XLING_MODEL"), ("ini", {"xling_model": " "}, "ini xling_m")],
-)
-def test_an_empty_model_is_a_mistake(
-    tmp_path: Path, place: str, given: Mapping[str, Any], name: str
-) -> None:
-    """An unset variable in a script must not become a run that asks nothing."""
-    with pytest.raises(ConfigError, match=f"^{name}.*: the model's name is empty"):
-        _settle(tmp_path, cli=NO_MODEL, **{place: given})
 
 
 def test_ini_value_of_the_wrong_type(tmp_path: Path) -> None:

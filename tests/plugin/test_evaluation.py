@@ -32,13 +32,18 @@ module.ScriptedProvider.generate = generate
 """
 
 
+def run(project: Project, code: int, **outcomes: int) -> str:
+    """Run two languages, which ends so and with these outcomes beside the skipped gate."""
+    outcome = project.run("--model=scripted", "--langs=en,hi")
+    assert code == outcome.code, outcome.out + outcome.err
+    assert Counter(skipped=1, **outcomes) == Counter(outcome.cases.values())
+    return " ".join(outcome.out.split())
+
+
 def test_a_metric_that_ends_the_process_is_an_error_of_each_case(project: Project) -> None:
     """Exit 3; the answers are kept, and the metric is not tried again for each case."""
     project.write("conftest.py", METRIC.format(body="raise SystemExit(0)"))
-    outcome = project.run("--model=scripted", "--langs=en,hi")
-    assert outcome.code == 3, outcome.out
-    assert Counter(error=8, skipped=1) == Counter(outcome.cases.values())
-    assert "SystemExit" in outcome.out
+    assert "SystemExit" in run(project, 3, error=8)
     assert (project.root / "scored.txt").read_text() == "x"
 
 
@@ -46,10 +51,7 @@ def test_a_metric_that_ends_the_process_is_an_error_of_each_case(project: Projec
 def test_a_bug_in_a_metric_is_a_fault_of_its_scores(project: Project, error: str) -> None:
     """Exit 3; other metrics are scored, and it is said what broke and where."""
     project.write("conftest.py", METRIC.format(body=f"raise {error}"))
-    outcome = project.run("--model=scripted", "--langs=en,hi")
-    assert outcome.code == 3, outcome.out
-    assert Counter(error=8, skipped=1) == Counter(outcome.cases.values())
-    assert f"'no_answer' broke: {error.partition('(')[0]}" in " ".join(outcome.out.split())
+    assert f"'no_answer' broke: {error.partition('(')[0]}" in run(project, 3, error=8)
     assert {"wrong_language"} <= {score.metric for score in project.scores()}
     # Each batch is halved until what breaks it stands alone; no case is begun anew.
     assert len((project.root / "scored.txt").read_text()) < 2 * 8
@@ -63,23 +65,17 @@ def test_an_answer_that_breaks_a_metric_costs_its_own_score_only(project: Projec
         "for a in answers]"
     )
     project.write("conftest.py", METRIC.format(body=body))
-    outcome = project.run("--model=scripted", "--langs=en,hi")
-    assert outcome.code == 3, outcome.out
-    assert Counter(passed=6, error=2, skipped=1) == Counter(outcome.cases.values())
-    assert "'no_answer' broke: ZeroDivisionError: division by zero (conftest.py:6)" in " ".join(
-        outcome.out.split()
-    )
+    broke = "'no_answer' broke: ZeroDivisionError: division by zero (conftest.py:6)"
+    assert broke in run(project, 3, passed=6, error=2)
 
 
 @pytest.mark.parametrize("error", ["KeyError('choices')", "TimeoutError('slow')", "SystemExit(1)"])
 def test_a_bug_in_a_provider_costs_its_own_cases_only(project: Project, error: str) -> None:
     """The others are answered, each question is asked once, and a rerun asks only what broke."""
     project.write("conftest.py", PROVIDER.format(error=error))
-    outcome = project.run("--model=scripted", "--langs=en,hi")
-    assert outcome.code == 3, outcome.out
-    assert Counter(passed=6, error=2, skipped=1) == Counter(outcome.cases.values())
+    run(project, 3, passed=6, error=2)
     assert len((project.root / "asked.txt").read_text()) == 8
-    project.run("--model=scripted", "--langs=en,hi")
+    run(project, 3, passed=6, error=2)
     assert len((project.root / "asked.txt").read_text()) == 10
 
 
@@ -90,8 +86,7 @@ def test_a_reason_with_half_a_character_is_kept_as_it_can_be(project: Project) -
         "return [Reading(value=0.0, reason='a\\ud83d') for _ in answers]"
     )
     project.write("conftest.py", METRIC.format(body=body))
-    outcome = project.run("--model=scripted", "--langs=en,hi")
-    assert outcome.code == 0, outcome.out
+    run(project, 0, passed=8)
     reasons = {score.reason for score in project.scores() if score.metric == "no_answer"}
     assert {"a\ufffd"} == reasons
 
@@ -105,18 +100,12 @@ def test_a_provider_that_does_not_close_costs_nothing(project: Project, body: st
         f"async def aclose(self): {body}\n"
         "module.ScriptedProvider.aclose = aclose\n",
     )
-    outcome = project.run("--model=scripted", "--langs=en,hi")
-    assert outcome.code == 0, outcome.out + outcome.err
-    assert Counter(passed=8, skipped=1) == Counter(outcome.cases.values())
+    run(project, 0, passed=8)
     assert project.latest().status == "complete"
 
 
 def test_what_costs_nothing_is_not_billed(project: Project) -> None:
     """A price is the model's that is paid for, not that of a script or a transcript."""
-    outcome = project.run(
-        "--model=scripted",
-        "--langs=en,hi",
-        "--xling-price=scripted=1000,1000",
-        "--xling-max-cost=0.001",
-    )
+    price = ("--xling-price=scripted=1000,1000", "--xling-max-cost=0.001")
+    outcome = project.run("--model=scripted", "--langs=en,hi", *price)
     assert outcome.code == 0, outcome.out

@@ -12,6 +12,12 @@ if TYPE_CHECKING:
 RUN = ("--model=scripted", "--langs=en,hi")
 
 
+def limit(project: Project, metric: str) -> None:
+    """Give a metric a gate, which any number of cases decides."""
+    bread = f"{{{metric}: {{max_rate: 0.9}}}}"
+    project.write("thresholds.yaml", f"defaults: {{min_n: 1}}\nbenchmarks: {{bread: {bread}}}\n")
+
+
 def test_cases_and_gates_may_have_other_parameters_beside(project: Project) -> None:
     """Cases are evaluated, and gates still wait for them, on two processes as well."""
     project.write(
@@ -34,10 +40,7 @@ def test_named_as_a_case(name):
     pass
 """,
     )
-    project.write(
-        "thresholds.yaml",
-        "defaults: {min_n: 1}\nbenchmarks: {bread: {no_answer: {max_rate: 0.9}}}\n",
-    )
+    limit(project, "no_answer")
     outcome = project.run(*RUN, "-n2")
     assert outcome.code == 0, outcome.out
     assert Counter(passed=16 + 4 + 1) == Counter(outcome.cases.values())
@@ -59,10 +62,7 @@ def test_gate(xling_gate):
     xling_gate.check()
 """,
     )
-    project.write(
-        "thresholds.yaml",
-        "defaults: {min_n: 1}\nbenchmarks: {bread: {wrong_language: {max_rate: 0.9}}}\n",
-    )
+    limit(project, "wrong_language")
     outcome = project.run(*RUN)
     assert outcome.code == 0, outcome.out
     assert [4, 4] == [verdict.estimate.n for verdict in project.verdicts().values()]
@@ -81,7 +81,7 @@ def test_a_case_that_is_named_as_a_gate_is_refused(project: Project) -> None:
     """By its node id it could run before the cases it counts."""
     data = project.benchmark / "data" / "hi.jsonl"
     data.write_text(data.read_text(encoding="utf-8").replace("q0001", "repetition"), "utf-8")
-    project.write("thresholds.yaml", "benchmarks: {bread: {repetition: {max_rate: 0.9}}}\n")
+    limit(project, "repetition")
     outcome = project.run(*RUN)
     assert outcome.code == 4
     assert "'repetition-hi' is a case and a gate as well" in outcome.out
@@ -101,10 +101,7 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.skip(reason="bad question"))
 """,
     )
-    project.write(
-        "thresholds.yaml",
-        "defaults: {min_n: 1}\nbenchmarks: {bread: {no_answer: {max_rate: 0.9}}}\n",
-    )
+    limit(project, "no_answer")
     outcome = project.run(*RUN, "-n0")
     assert outcome.code == 0, outcome.out
     estimates = {name: verdict.estimate.n for name, verdict in project.verdicts().items()}

@@ -80,34 +80,47 @@ def test_a_complete_run_keeps_its_status(
     result.stdout.no_fnmatch_line("*incomplete*")
 
 
-def test_a_lost_test_is_named(project: pytest.Pytester) -> None:
-    """A run whose other tests pass ends 3 and says which test gave no result."""
-    project.makepyfile(test_it="def test_a(): pass\ndef test_lost(): pass")
+@pytest.mark.parametrize(
+    ("code", "status", "lines"),
+    [
+        (
+            "def test_a(): pass\ndef test_lost(): pass",
+            pytest.ExitCode.INTERNAL_ERROR,
+            ["*incomplete*", "1 of 2 tests *", "  test_it.py::test_lost"],
+        ),
+        (
+            "\n".join(f"def test_lost{n}(): pass" for n in range(25)),
+            pytest.ExitCode.INTERNAL_ERROR,
+            ["25 of 25 tests gave no result:", "  ... and 15 more"],
+        ),
+        (
+            "import pytest\ndef test_a(): pytest.exit('', returncode=0)\ndef test_b(): pass",
+            pytest.ExitCode.INTERNAL_ERROR,
+            ["*incomplete*"],
+        ),
+        (
+            "def test_a(): raise KeyboardInterrupt\ndef test_b(): pass",
+            pytest.ExitCode.INTERRUPTED,
+            [],
+        ),
+    ],
+    ids=["one", "many", "exit 0", "ctrl-c"],
+)
+def test_lost_tests_are_named_and_no_success(
+    project: pytest.Pytester, code: str, status: pytest.ExitCode, lines: list[str]
+) -> None:
+    """Ten at most, the others counted; who leaves with status 0 lost the rest, and Ctrl-C is 2."""
+    project.makepyfile(test_it=code)
     result = run_pytester(project)
-    assert pytest.ExitCode.INTERNAL_ERROR == result.ret
-    result.stdout.fnmatch_lines(["*incomplete*", "1 of 2 tests *", "  test_it.py::test_lost"])
+    assert status == result.ret
+    result.stdout.fnmatch_lines(lines)
 
 
-def test_many_lost_tests_are_counted(project: pytest.Pytester) -> None:
-    """Ten are listed, the others summed up."""
-    project.makepyfile("\n".join(f"def test_lost{n}(): pass" for n in range(25)))
-    run_pytester(project).stdout.fnmatch_lines(
-        ["25 of 25 tests gave no result:", "  ... and 15 more"]
-    )
-
-
-def test_leaving_with_status_0_is_not_green(project: pytest.Pytester) -> None:
-    """pytest.exit(returncode=0) with tests to go cannot pass for a complete run."""
-    project.makepyfile(
-        "import pytest\ndef test_a(): pytest.exit('bye', returncode=0)\ndef test_b(): pass"
-    )
-    assert pytest.ExitCode.INTERNAL_ERROR == run_pytester(project).ret
-
-
-def test_ctrl_c_stays_ctrl_c(project: pytest.Pytester) -> None:
-    """An interrupted run keeps exit status 2."""
-    project.makepyfile("def test_a(): raise KeyboardInterrupt\ndef test_b(): pass")
-    assert pytest.ExitCode.INTERRUPTED == run_pytester(project).ret
+def reported(completeness: Completeness, **fields: str) -> None:
+    """Report the test ``t.py::a``, as passed where *fields* say nothing else."""
+    report = pytest.TestReport("t.py::a", ("t.py", 0, "a"), {}, "passed", None, "call")
+    report.__dict__.update(fields)
+    completeness.pytest_runtest_logreport(report)
 
 
 def test_a_test_collected_twice_must_be_reported_twice() -> None:
@@ -115,44 +128,31 @@ def test_a_test_collected_twice_must_be_reported_twice() -> None:
     completeness = Completeness()
     for _worker in range(2):
         completeness.pytest_xdist_node_collection_finished(["t.py::a", "t.py::a", "t.py::b"])
-    report = pytest.TestReport("t.py::a", ("t.py", 0, "a"), {}, "passed", None, "call")
-    completeness.pytest_runtest_logreport(report)
+    reported(completeness)
     assert ["t.py::a", "t.py::b"] == completeness.missing()
-    completeness.pytest_runtest_logreport(report)
+    reported(completeness)
     assert ["t.py::b"] == completeness.missing()
 
 
 @pytest.mark.parametrize(
-    ("when", "outcome", "counts"),
+    ("fields", "counts"),
     [
-        ("setup", "passed", False),
-        ("setup", "failed", True),
-        ("setup", "skipped", True),
-        ("call", "failed", True),
-        ("call", "rerun", False),
-        ("teardown", "failed", False),
-        ("???", "failed", True),
+        ({"when": "setup"}, False),
+        ({"when": "setup", "outcome": "failed"}, True),
+        ({"when": "setup", "outcome": "skipped"}, True),
+        ({"when": "call", "outcome": "failed"}, True),
+        ({"when": "call", "outcome": "rerun"}, False),
+        ({"when": "call", "context": "subtest"}, False),
+        ({"when": "teardown", "outcome": "failed"}, False),
+        ({"when": "???", "outcome": "failed"}, True),
     ],
 )
-def test_what_counts_as_reported(when: str, outcome: str, *, counts: bool) -> None:
-    """The phase that decides the outcome does, and xdist's crash report; a rerun's try does not."""
+def test_what_counts_as_reported(fields: dict[str, str], *, counts: bool) -> None:
+    """The phase that decides, and xdist's crash report; no try that is rerun, and no subtest."""
     completeness = Completeness()
     completeness.pytest_xdist_node_collection_finished(["t.py::a"])
-    report = pytest.TestReport("t.py::a", ("t.py", 0, "a"), {}, "passed", None, "call")
-    report.__dict__.update(when=when, outcome=outcome)
-    completeness.pytest_runtest_logreport(report)
+    reported(completeness, **fields)
     assert counts == ([] == completeness.missing())
-
-
-def test_a_subtest_is_not_the_test() -> None:
-    """A subtest's report comes under the test's node id, before its outcome is known."""
-    completeness = Completeness()
-    completeness.pytest_xdist_node_collection_finished(["t.py::a"])
-    report = pytest.TestReport(
-        "t.py::a", ("t.py", 0, "a"), {}, "passed", None, "call", context="subtest"
-    )
-    completeness.pytest_runtest_logreport(report)
-    assert ["t.py::a"] == completeness.missing()
 
 
 def test_a_worker_interrupted_has_not_crashed() -> None:
