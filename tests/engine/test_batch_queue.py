@@ -403,16 +403,6 @@ def test_a_batch_that_was_begun_is_neither_begun_again_nor_dropped(
     assert [1, 1, 1, 2] == server.sizes
 
 
-def test_a_service_that_takes_no_batch_now_is_asked_again(
-    server: BatchServer, asker: Asker
-) -> None:
-    """Its list is looked at each time: the batch may be there all the same."""
-    server.troubles[BEGIN] = deque(["429", "429"])
-    assert ["a"] == asker.texts("a")
-    assert [1] == server.sizes
-    assert 2 == server.requests[LIST]
-
-
 ALWAYS = 1000
 """As often as anybody asks."""
 
@@ -469,7 +459,7 @@ def test_a_batch_that_was_not_begun_never_will_be(server: BatchServer, asker: As
     assert ["file-2"] == [batch.file for batch in server.batches.values()]
 
 
-@pytest.mark.parametrize("place", [UPLOAD, STATE, RESULTS])
+@pytest.mark.parametrize("place", [UPLOAD, BEGIN, STATE, RESULTS])
 @pytest.mark.parametrize("trouble", ["429", "500", "lost", "half"])
 def test_troubles_that_pass(server: BatchServer, asker: Asker, place: str, trouble: str) -> None:
     """A request of ours that fails is repeated; none of the answers is paid for twice."""

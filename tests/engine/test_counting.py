@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 
 import pytest
@@ -18,33 +17,28 @@ REQUEST = Request(
 )
 
 
-@pytest.mark.parametrize(("text", "tokens"), [("", 3), (None, 3), ("hello world", 4)])
-def test_thoughts_that_are_shown_are_counted(text: str | None, tokens: int) -> None:
-    """They are paid for as the answer is, also where there is no other text."""
-    usage = Usage(prompt_tokens=12)
-    response = Response(text=text, stop_reason="stop", usage=usage, thoughts="hello world ")
-    counted = asyncio.run(with_tokens(REQUEST, response)).usage
-    assert (tokens, True) == (counted.completion_tokens, counted.estimated)
-
-
 @pytest.mark.parametrize(
-    ("given", "text", "expected"),
+    ("given", "text", "thoughts", "expected"),
     [
-        ((12, 8), "hello world", (12, 8, False)),
-        ((0, 0), "hello world", (3 + 2 * MESSAGE_TOKENS, 2, True)),
-        ((12, 0), "hello world", (12, 2, True)),
-        ((0, 8), "hello world", (3 + 2 * MESSAGE_TOKENS, 8, True)),
-        ((12, 0), "", (12, 0, False)),
-        ((12, 0), None, (12, 0, False)),
+        ((12, 8), "hello world", "", (12, 8, False)),
+        ((0, 0), "hello world", "", (3 + 2 * MESSAGE_TOKENS, 2, True)),
+        ((12, 0), "hello world", "", (12, 2, True)),
+        ((0, 8), "hello world", "", (3 + 2 * MESSAGE_TOKENS, 8, True)),
+        ((12, 0), "", "", (12, 0, False)),
+        ((12, 0), None, "", (12, 0, False)),
+        # Thoughts are paid for as the answer is, also where there is no other text.
+        ((12, 0), "hello world", "hello world ", (12, 4, True)),
+        ((12, 0), "", "hello world ", (12, 3, True)),
+        ((12, 0), None, "hello world ", (12, 3, True)),
     ],
 )
-def test_what_is_missing_is_counted(
-    given: tuple[int, int], text: str | None, expected: tuple[int, int, bool]
+async def test_what_is_missing_is_counted(
+    given: tuple[int, int], text: str | None, thoughts: str, expected: tuple[int, int, bool]
 ) -> None:
     """Each number by itself; an empty answer has none. The mark is kept in the store."""
     usage = Usage(prompt_tokens=given[0], completion_tokens=given[1])
-    response = Response(text=text, stop_reason="stop", usage=usage)
-    counted = asyncio.run(with_tokens(REQUEST, response))
+    response = Response(text=text, stop_reason="stop", usage=usage, thoughts=thoughts)
+    counted = await with_tokens(REQUEST, response)
     own = counted.usage
     assert expected == (own.prompt_tokens, own.completion_tokens, own.estimated)
     stored = encode_response(counted)

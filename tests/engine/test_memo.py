@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import pytest
 
 from pytest_xling.engine.memo import Step, remember
-from pytest_xling.errors import EvaluationError, PermanentFault
+from pytest_xling.errors import EvaluationError
 from pytest_xling.keys import content_key
 from pytest_xling.providers.scripted import ScriptedProvider
 from pytest_xling.records import Request, Response
@@ -114,11 +114,10 @@ async def test_calls_side_by_side_compute_once(tmp_path: Path) -> None:
 
 
 class Echo(ScriptedProvider):
-    """Repeats questions, and counts what it was asked; some it cannot answer."""
+    """Repeats questions, and counts what it was asked."""
 
-    def __init__(self, *, failing: Sequence[str] = (), delay_s: float = 0) -> None:
+    def __init__(self, *, delay_s: float = 0) -> None:
         super().__init__("")
-        self.failing = failing
         self.delay_s = delay_s
         self.asked: Counter[str] = Counter()
 
@@ -127,8 +126,6 @@ class Echo(ScriptedProvider):
         question = request.messages[0].content
         self.asked[question] += 1
         await asyncio.sleep(self.delay_s)
-        if question in self.failing:
-            raise PermanentFault(question)
         return Response(text=question, stop_reason="stop")
 
 
@@ -139,16 +136,6 @@ def test_a_question_is_asked_once(location: StoreLocation) -> None:
     assert {"a": 1, "b": 1, "c": 1} == one.asked
     assert ["a", "d"] == ask(location, other, "a", "d")
     assert {"d": 1} == other.asked
-
-
-def test_a_fault_reaches_the_caller_and_is_not_kept(location: StoreLocation) -> None:
-    """It costs its own question only, which is asked again next time."""
-    good, bad = ask(location, Echo(failing="b"), "a", "b")
-    assert good == "a"
-    assert isinstance(bad, PermanentFault)
-    mended = Echo()
-    assert ["a", "b"] == ask(location, mended, "a", "b")
-    assert {"b": 1} == mended.asked
 
 
 ASKING = """

@@ -23,10 +23,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.records import Score
 
-pytestmark = pytest.mark.skipif(
-    find_spec("tomotopy") is None,  # not imported: the metric chooses its instructions
-    reason="topic metrics need the extra [topics]",
-)
 METRICS = ("sim_1gram", "sim_lda_20")
 TEXTS = (
     "Drink water and rest in a dark room.",
@@ -73,21 +69,18 @@ def run(path: Path, run_id: str, *, forgets: str = "") -> list[Score]:
     return found
 
 
-def test_sets_and_corpora_are_scored(tmp_path: Path) -> None:
-    """Each question once, under its first answer."""
-    found = run(tmp_path / "s.sqlite", "r")
-    for metric in METRICS:
-        values = {(s.sample_id, s.condition): s.value for s in found if s.metric == metric}
-        assert {(f"q{n}", ""): pytest.approx(1.0) for n in range(6)} == values
-
-
-def test_a_fault_leaves_its_set_unscored(tmp_path: Path) -> None:
-    """By metrics of a set and of a corpus, even where another run has the answer already."""
+@pytest.mark.skipif(
+    find_spec("tomotopy") is None,  # not imported: the metric chooses its instructions
+    reason="topic metrics need the extra [topics]",
+)
+def test_sets_and_corpora_are_scored_but_where_a_fault_was(tmp_path: Path) -> None:
+    """Each question once, under its first answer; a set that lost one has no score in its run."""
     lost = run(tmp_path / "s.sqlite", "r1", forgets="q3-1")
-    for metric in METRICS:
-        expected = {f"q{n}" for n in range(6)} - {"q3"}
-        assert expected == {s.sample_id for s in lost if s.metric == metric}
     whole = run(tmp_path / "s.sqlite", "r2")
-    assert 12 == len(whole)
+    for found, numbers in ((lost, {0, 1, 2, 4, 5}), (whole, set(range(6)))):
+        values = {(s.metric, s.sample_id, s.condition): s.value for s in found}
+        assert values == {
+            (metric, f"q{n}", ""): pytest.approx(1.0) for metric in METRICS for n in numbers
+        }
     with Database(tmp_path / "s.sqlite", create=False).read() as connection:
         assert lost == scores(connection, "r1")

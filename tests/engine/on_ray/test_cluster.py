@@ -38,22 +38,16 @@ def port() -> int:
 
 
 @pytest.mark.usefixtures("ray")
-def test_an_address_without_ray(port: int) -> None:
-    """It is found out at once that nobody listens."""
-    with pytest.raises(ConfigError, match=f"ray:127.0.0.1:{port}: no Ray there"):
-        open_cluster(f"127.0.0.1:{port}", actors=1, device="cpu")
+def test_an_address_without_ray(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, port: int) -> None:
+    """That is found out at once; a token is not taken up too late.
 
-
-@pytest.mark.usefixtures("ray")
-def test_a_token_is_not_taken_up_too_late(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, port: int
-) -> None:
-    """Ray reads at its import whether there is one: set later, its own processes would differ."""
+    Ray reads at its import whether there is one: set later, its own processes would differ.
+    """
     (tmp_path / cluster.TOKEN).parent.mkdir()
     (tmp_path / cluster.TOKEN).write_text("ab" * 32)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv(cluster.AUTHENTICATION, raising=False)
-    with pytest.raises(ConfigError, match="no Ray there"):
+    with pytest.raises(ConfigError, match=f"ray:127.0.0.1:{port}: no Ray there"):
         open_cluster(f"127.0.0.1:{port}", actors=1, device="cpu")
     assert cluster.AUTHENTICATION not in os.environ
 

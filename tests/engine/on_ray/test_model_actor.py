@@ -130,21 +130,18 @@ async def test_an_answer_nobody_waits_for_is_cancelled_there(
             await asyncio.sleep(0.05)
 
 
-def test_another_version_of_the_package_is_refused() -> None:
-    """Answers are kept under what this process knows of the model."""
-    said = refusal(ModelActor("another", "hf", {"spec": "/nowhere", "device": "cpu"}, ""))
-    assert "install the same version on all machines" in said
-
-
-def test_another_model_of_that_name_is_refused(model: Path) -> None:
-    """Another machine may have other files in a folder of the same name."""
-    given = {"spec": str(model), "device": "cpu"}
-    said = refusal(ModelActor(package_digest(), "hf", given, "another"))
-    assert f"hf:{model} on Ray is not the model that is there by this name here" in said
-
-
-def refusal(actor: ModelActor) -> str:
-    """Return why an actor does not answer."""
-    said = pickle.loads(asyncio.run(actor.generate(pickle.dumps(REQUESTS[0]))))  # noqa: S301
-    assert isinstance(said, ConfigError)
-    return str(said)
+@pytest.mark.parametrize(
+    ("package", "identity", "said"),
+    [
+        ("another", "", "install the same version on all machines"),
+        (package_digest(), "another", "on Ray is not the model that is there by this name here"),
+    ],
+)
+async def test_another_package_or_model_is_refused(
+    model: Path, package: str, identity: str, said: str
+) -> None:
+    """Answers are kept under what this process knows; other machines may have other files."""
+    actor = ModelActor(package, "hf", {"spec": str(model), "device": "cpu"}, identity)
+    answer = pickle.loads(await actor.generate(pickle.dumps(REQUESTS[0])))  # noqa: S301
+    assert isinstance(answer, ConfigError)
+    assert said in str(answer)
