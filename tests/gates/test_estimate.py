@@ -18,8 +18,6 @@ from pytest_xling.stats.rate_intervals import exact_interval
 from tests.gates.judging import ends, estimated, measure, score, scores_of
 
 if TYPE_CHECKING:
-    import random
-
     from pytest_xling.interfaces.metric import Bounds
     from pytest_xling.records import Estimate, Score
 
@@ -153,26 +151,10 @@ def test_signature_of_what_has_no_score() -> None:
     assert "s" == _flag([score(0.0, "a"), score(None, "b", signature="")]).signature
 
 
-@given(
-    st.lists(st.sampled_from([None, 0.0, 1.0]), max_size=40),
-    st.booleans(),
-    st.integers(1, 10),
-    st.randoms(use_true_random=False),
-)
-def test_order_does_not_matter(
-    values: list[float | None],
-    share: bool,  # noqa: FBT001  hypothesis gives them in order
-    samples: int,
-    generator: random.Random,
-) -> None:
-    """Answers may come in any order: the estimate is the same to the last bit."""
-    scores = [
-        score(value, f"q{i % samples}", condition=f"r{i}", reason=f"why {i % 3}")
-        for i, value in enumerate(values)
-    ]
-    expected = estimate(scores, measure(share=share))
-    generator.shuffle(scores)
-    assert expected == estimate(scores, measure(share=share))
+def test_reasons_of_any_order() -> None:
+    """The commonest is told; of as common ones always the same."""
+    scores = [score(None, f"q{at}", reason=f"why {at % 2}") for at in range(4)]
+    assert _flag(scores) == _flag(scores[::-1])
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=60), st.integers(1, 20))

@@ -94,15 +94,6 @@ def test_gap_is_that_of_the_paired_t_test() -> None:
     assert -gap == pytest.approx(_estimate(HI, EN, better="lower").value)
 
 
-@settings(max_examples=40, deadline=None)
-@given(st.permutations(range(12)), st.sampled_from([0.05, 0.2]))
-def test_order_does_not_matter(order: list[int], alpha: float) -> None:
-    """Scores come as answers did: pairs are found by sample."""
-    scores = scores_of(HI)
-    shuffled = [scores[number] for number in order]
-    assert _estimate(scores, EN, alpha=alpha) == _estimate(shuffled, EN, alpha=alpha)
-
-
 def test_conditions_are_averaged_within_a_sample() -> None:
     """Repeats first, then the temperatures both have; one difference per sample."""
     hindi = [
@@ -447,12 +438,10 @@ def test_a_drop_is_a_gap_under_another_name() -> None:
 
     beyond, near = drop(HI, EN, max_drop=0.05), drop(HI, EN)
     assert _estimate(HI, EN) == replace(near.estimate, pivot="en", baseline="")
-    few, one = drop(HI, EN, min_n=13), drop([0.1], [0.9], min_n=1)
-    within = drop(HI, EN, max_drop=0.35)
-    assert ["pass", "fail"] == [within.outcome, beyond.outcome]
-    assert {"inconclusive"} == {near.outcome, few.outcome, one.outcome}
+    within, one = drop(HI, EN, max_drop=0.35), drop([0.1], [0.9], min_n=1)
+    outcomes = [verdict.outcome for verdict in (within, beyond, near, one)]
+    assert ["pass", "fail", "inconclusive", "inconclusive"] == outcomes
     assert beyond.reason.startswith("0.130 worse than base-1 on 12 questions (drop's 95% interval ")
     assert "detects drops from" in near.reason
-    assert few.reason.endswith("too few questions in both runs: needs 13, has 12")
     last = "0.800 worse than base-1 on 1 question; no spread is known; needs 2 questions"
     assert last == one.reason

@@ -8,8 +8,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import stats
 
 from pytest_xling.errors import EvaluationError
@@ -107,15 +105,6 @@ def test_a_claim_that_lacks_levels_may_be_steeper() -> None:
     found = _flags(*[FLAT] * 10, [0, 1, None, None, None])
     assert 0.5 / (10 * 10 + 0.5) == pytest.approx(found.value)
     assert "inconclusive" == _judge(found).outcome
-
-
-@settings(max_examples=30, deadline=None)
-@given(st.permutations(range(12)))
-def test_order_does_not_matter(order: list[int]) -> None:
-    """Scores come as answers did."""
-    scores = at_levels([0, 0, number % 2, number % 3 == 0, 1] for number in range(12))
-    shuffled = [scores[5 * number + level] for number in order for level in (3, 1, 0, 4, 2)]
-    assert _estimate(scores, share=True) == _estimate(shuffled, share=True)
 
 
 NO_CLAIM = "no claim has values at two levels"

@@ -1,4 +1,4 @@
-"""Worse evidence never makes a better verdict: intervals end no lower where an answer is worse."""
+"""What holds for gates of all kinds: worse evidence is no better, and its order is nothing."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ from pytest_xling.records import ALL_LANGUAGES
 from tests.gates.judging import at_levels, baseline, limits, score
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from random import Random
+
     from pytest_xling.gates.spec import GateKind
     from pytest_xling.records import Estimate
 
@@ -71,8 +74,16 @@ KINDS = {
 }
 
 
-def _judged(kind: Kind, values: dict[str, list[float]]) -> Estimate:
-    """Return the estimate of the gate; *values* by language, those of repeats side by side."""
+def _judged(
+    kind: Kind, values: Mapping[str, Sequence[float | None]], order: Random | None = None
+) -> Estimate:
+    """Return the estimate of the gate.
+
+    Args:
+        kind: of the gate.
+        values: by language, those of repeats side by side.
+        order: shuffles the scores; None: they come as the questions do.
+    """
     scores = {
         code: [
             score(
@@ -99,6 +110,9 @@ def _judged(kind: Kind, values: dict[str, list[float]]) -> Estimate:
     gate = GateSpec(threshold=threshold, kind=kind.kind, pivot="en" if kind.kind == "gap" else None)
     then = [replace(one, language="hi") for one in scores["en"]]
     side = baseline({"hi": then}, scores["hi"], metric=kind.metric)
+    if order is not None:
+        for of_language in scores.values():
+            order.shuffle(of_language)
     (verdict,) = judge_gates([gate], scores.__getitem__, baseline=side)
     return verdict.estimate
 
@@ -136,3 +150,17 @@ def test_a_worse_answer_makes_no_better_verdict(name: str, data: st.DataObject) 
     good = [min(sign * (e.low or 0), sign * (e.high or 0)) for e in (first, second)]
     assert min(bad[0], most) <= bad[1] + ROUNDING
     assert not kind.both_ends or good[0] <= good[1] + ROUNDING
+
+
+@pytest.mark.parametrize("name", KINDS)
+@settings(max_examples=25, deadline=None)
+@given(data=st.data())
+def test_order_does_not_matter(name: str, data: st.DataObject) -> None:
+    """Answers, some without a value, may come in any: the estimate is the same to the last bit."""
+    kind = KINDS[name]
+    value = st.sampled_from([None, 0.0, 1.0]) | (st.nothing() if kind.flag else st.floats(0, 1))
+    questions = data.draw(st.integers(1, 12)) * kind.repeats
+    column = st.lists(value, min_size=questions, max_size=questions)
+    values = {code: data.draw(column) for code in ("en", "es", "hi")}
+    order = data.draw(st.randoms(use_true_random=False))
+    assert _judged(kind, values) == _judged(kind, values, order)
