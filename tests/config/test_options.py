@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import subprocess
-import sys
 
 import pytest
 
@@ -124,14 +122,3 @@ def test_an_option_that_is_gone_says_what_to_write(parser: pytest.Parser, name: 
     assert key in parser._inidict
     for error in (pytests, variable, of_ini):
         assert GONE[name] in str(error.value)
-
-
-def test_loading_the_table_is_cheap() -> None:
-    """The options load without any package but our own, and settings do not read YAML."""
-    code = (
-        "import sys; import pytest_xling.config.options;"
-        "heavy = {'ruamel', 'numpy', 'scipy', 'rich', 'pydantic', 'pytest'};"
-        "print(sorted(heavy & set(sys.modules)))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "[]" == done.stdout.strip()

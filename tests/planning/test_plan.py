@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,7 +18,6 @@ from pytest_xling.records import Condition, Request, Sample
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from tests.planning.bread import Bread
 
@@ -95,29 +95,6 @@ def test_a_template_that_names_an_absent_field_is_refused(bread: Bread) -> None:
         bread.plan({"en": ["q1"]}, 'chat: "{query}"\n', langs="en")
 
 
-class Foreign:
-    """A reader of another package, which checks nothing."""
-
-    def __init__(self, *names: str) -> None:
-        self._names = names
-
-    def recognises(self, _path: Path) -> bool:
-        """Return True."""
-        return True
-
-    def languages(self, _path: Path) -> tuple[str, ...]:
-        """Return English."""
-        return ("en",)
-
-    def read(self, _path: Path, *, benchmark: str, languages: Sequence[str]) -> list[Sample]:
-        """Return a sample for each name."""
-        assert languages == ["en"]
-        return [
-            Sample(id=name, benchmark=benchmark, language="en", prompt={"question": "Why?"})
-            for name in self._names
-        ]
-
-
 @pytest.mark.parametrize(
     ("names", "message"),
     [
@@ -130,7 +107,11 @@ def test_ids_are_checked_whoever_read_the_data(
     bread: Bread, names: tuple[str, ...], message: str
 ) -> None:
     """Baselines are keyed on them, and pytest would rewrite what is not ASCII."""
-    reader: Any = Foreign(*names)
+    question = Sample(id="", benchmark="bread", language="en", prompt={"question": "Why?"})
+    reader: Any = SimpleNamespace(
+        languages=lambda _: ("en",),
+        read=lambda *_, **__: [replace(question, id=name) for name in names],
+    )
     benchmark = replace(bread.write({"en": ["q1"]}), reader=reader)
     with pytest.raises(DataError, match=message):
         plan(benchmark, bread.settings(langs="en"))

@@ -238,18 +238,6 @@ def test_more_workers_than_work() -> None:
     assert [False, True, True, True] == [worker.told_to_end for worker in workers]
 
 
-def test_a_crash_is_put_back_before_the_gates() -> None:
-    """The test that crashed is named and not repeated; the others of its unit go on elsewhere."""
-    nodeids = [f"t.py::test_answer[q{s}-{x}]" for s in range(2) for x in "abc"]
-    sched = scheduler(2)
-    first, second = started(sched, [*nodeids, "t.py::test_gate[g]"])
-    sched.mark_test_complete(second, 3)
-    assert nodeids[0] == sched.remove_node(first)
-    for index in (4, 5, 1):
-        sched.mark_test_complete(second, index)
-    assert [3, 4, 5, 1, 2, 6] == list(second.queue)
-
-
 def test_a_crashed_test_can_be_asked_for_again() -> None:
     """mark_test_pending queues it, as plugins with pytest_handlecrashitem expect."""
     nodeids = ["u.py::test_0", "u.py::test_1", "u.py::test_2"]
