@@ -37,6 +37,19 @@ if TYPE_CHECKING:
 
     from tests.servers.postgresql import ServerProcess
 
+CASE = CaseRow(
+    case_id="c",
+    benchmark="b",
+    sample_id="s",
+    language="en",
+    condition="",
+    position=0,
+    question="?",
+    sample_metadata="{}",
+    response_key=b"k\0",
+    response_step=1,
+    answer_key=b"a",
+)
 HUSH = secrets.token_hex(8)
 """A password that does not stand in the lines that tracebacks show."""
 
@@ -128,9 +141,9 @@ def test_every_text_comes_back(database: Database, text: str) -> None:
         answer = json.dumps({"text": text, "usage": [3, 4]}, ensure_ascii=False)
         put(connection, [Output(key=(b"k\0", number), output=answer, payload=text)])
         add_run(connection, RUN)
-        add_cases(
-            connection, "r", [_case(question=text, step=number, metadata={"set": "s" + text})]
-        )
+        about = json.dumps({"set": "s" + text}, ensure_ascii=False)
+        case = replace(CASE, question=text, response_step=number, sample_metadata=about)
+        add_cases(connection, "r", [case])
     with database.read() as connection:
         assert {(b"k\0", number): answer} == find(connection, [(b"k\0", number)])
         assert text == connection.execute(select(inputs.c.payload)).scalar()
@@ -139,30 +152,15 @@ def test_every_text_comes_back(database: Database, text: str) -> None:
         assert connection.execute(select(text_at(cases.c.sample_metadata, "$.set"))).scalar()
 
 
-def _case(*, question: str, step: int, metadata: dict[str, str] | None = None) -> CaseRow:
-    return CaseRow(
-        case_id=question,
-        benchmark="b",
-        sample_id="s",
-        language="en",
-        condition="",
-        position=0,
-        question=question,
-        sample_metadata=json.dumps(metadata or {}, ensure_ascii=False),
-        response_key=b"k\0",
-        response_step=step,
-        answer_key=b"a",
-    )
-
-
 def test_texts_are_ordered_by_their_code_points(database: Database) -> None:
     """Whatever the locale of the server."""
     words = ["a", "B", "é", "Z", "_", "z", "😀", "\uffee", "10", "9", "a b", "ab", "क"]
     with database.write() as connection:
         number = step(connection)
         add_run(connection, RUN)
-        add_cases(connection, "r", [_case(question=word, step=number) for word in words])
-        add_cases(connection, "r", [_case(question=word, step=number) for word in words])
+        rows = [replace(CASE, case_id=word, response_step=number) for word in words]
+        add_cases(connection, "r", rows)
+        add_cases(connection, "r", rows)
         query = select(cases.c.case_id).order_by(cases.c.case_id)
         assert sorted(words) == list(connection.execute(query).scalars())
 
@@ -176,13 +174,6 @@ def test_values_that_are_no_numbers_have_none(database: Database) -> None:
         value = number_at(outputs.c.output, "$[0]")
         query = select(outputs.c.input_key).where(outputs.c.input_key != b"4", value == 0.5)
         assert [b"1"] == list(connection.execute(query).scalars())
-
-
-def test_a_seed_may_have_64_bits(database: Database) -> None:
-    """As the option takes it."""
-    with database.write() as connection:
-        add_run(connection, replace(RUN, seed=2**63 - 1))
-        assert 2**63 - 1 == get_run(connection, "r").seed
 
 
 def test_batches_come_and_go(database: Database) -> None:

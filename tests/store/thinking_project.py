@@ -1,15 +1,12 @@
 """A project whose model thinks aloud, and the store that commit 03df479 left in it.
 
-That commit took thoughts for a part of the answer. The store was made there with
-``python -m tests.store.thinking_project FOLDER``.
+That commit took thoughts for a part of the answer. The store was made there by a run of this
+project with `OPTIONS` and ``--xling-run-name=then``, and vacuumed.
 """
 
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-from contextlib import closing
 from pathlib import Path
 
 __all__ = ["ANSWERS", "METRICS", "OPTIONS", "STORE", "THOUGHTS", "write_project"]
@@ -63,20 +60,3 @@ def write_project(root: Path, *, metrics: tuple[str, ...] = METRICS) -> None:
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-
-
-def main() -> None:
-    """Make the store."""
-    import sqlite3  # noqa: PLC0415  only here
-
-    root = Path(sys.argv[1])
-    write_project(root)
-    command = [sys.executable, "-m", "pytest", "-q", *OPTIONS, "--xling-run-name=then"]
-    subprocess.run(command, cwd=root, check=True)
-    with closing(sqlite3.connect(root / ".xling" / "store.sqlite")) as connection:
-        connection.execute("PRAGMA journal_mode = DELETE")
-        connection.execute("VACUUM")
-
-
-if __name__ == "__main__":
-    main()

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from pytest_xling.engine.on_ray import Cluster
     from pytest_xling.interfaces.provider import Movable
-    from pytest_xling.records import Request, Response
+    from pytest_xling.records import Response
 
 pytestmark = [
     # Ray meets its own deprecations, and leaves files open.
@@ -68,27 +68,21 @@ def moved(beside: Cluster, model: Path) -> Iterator[HfProvider]:
     asyncio.run(provider.aclose())
 
 
-async def asked(provider: HfProvider, requests: list[Request]) -> list[Response | BaseException]:
-    """Ask all at once."""
-    return await asyncio.gather(*map(provider.generate, requests), return_exceptions=True)
-
-
 @pytest.mark.slow
-def test_copies_give_the_same_answers(moved: HfProvider, model: Path) -> None:
-    """As one process does, and none is loaded here."""
+def test_copies_give_the_same_answers_and_faults(moved: HfProvider, model: Path) -> None:
+    """As one process does, and none is loaded here; a prompt that is too long is told alike."""
+    requests = [*REQUESTS, asking("water " * 200)]
+
+    async def asked() -> list[Response | BaseException]:
+        return await asyncio.gather(*map(moved.generate, requests), return_exceptions=True)
+
     assert 2 * MAX_ROWS == moved.max_connections
-    answers = asyncio.run(asked(moved, REQUESTS))
+    *answers, there = asyncio.run(asked())
     assert not any(thread.name.startswith("xling-hf") for thread in threading.enumerate())
+    *expected, here = ask(model, requests)
     texts = [getattr(each, "text", each) for each in answers]
-    assert texts == [getattr(each, "text", each) for each in ask(model, REQUESTS)]
+    assert texts == [getattr(each, "text", each) for each in expected]
     assert all(texts)
-
-
-@pytest.mark.slow
-def test_a_fault_there_is_a_fault_here(moved: HfProvider, model: Path) -> None:
-    """A prompt that is too long is told in the same words."""
-    long = asking("water " * 200)
-    (there,), (here,) = asyncio.run(asked(moved, [long])), ask(model, [long])
     assert isinstance(there, PermanentFault)
     assert isinstance(here, PermanentFault)
     assert str(here) == str(there)
