@@ -122,13 +122,18 @@ def test_its_parameters_are_signed(tmp_path: Path) -> None:
 
 def test_a_name_that_is_taken(tmp_path: Path) -> None:
     """By a metric of ours, or by another check of another benchmark."""
-    ours, same, other = (
+    ours, same, other, theirs = (
         written(tmp_path / folder, f"{{max_chars: {most}}}", name).parent
-        for folder, most, name in (("a", 8, "mine"), ("b", 9, "mine"), ("c", 9, "repetition"))
+        for folder, most, name in (
+            ("a", 8, "mine"),
+            ("same", 8, "mine"),
+            ("b", 9, "mine"),
+            ("c", 9, "repetition"),
+        )
     )
-    declare_checks([ours, ours])  # the same twice is one metric
+    declare_checks([ours, same])  # is one metric
     assert "mine" in registry.names("metric")
     with pytest.raises(ConfigError, match=r"b/prompts.yaml:2: metric 'mine' is defined in .*a/pro"):
-        declare_checks([same])
-    with pytest.raises(ConfigError, match=r"c/prompts.yaml:2: metric 'repetition' exists already"):
         declare_checks([other])
+    with pytest.raises(ConfigError, match=r"c/prompts.yaml:2: metric 'repetition' exists already"):
+        declare_checks([theirs])
