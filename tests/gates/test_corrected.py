@@ -47,11 +47,28 @@ def threshold(**demands: Any) -> Threshold:
     return limits(**{"metric": METRIC, "min_n": 20} | demands)
 
 
-def blind_judge(n: int = 400, rate: float = 0.3) -> tuple[list[Score], list[float]]:
+def blind_judge() -> tuple[list[Score], list[float]]:
     """Return the scores of a judge that sees a third of what people flag, and what they flag."""
     chance = np.random.default_rng(5)
-    truth = [float(chance.random() < rate) for _ in range(n)]
+    truth = [float(chance.random() < 0.3) for _ in range(400)]
     return scores([value * (chance.random() < 1 / 3) for value in truth]), truth
+
+
+def rising() -> tuple[list[Score], list[float]]:
+    """Return flags of a judge that sees no trend of 12 points a level, and what people say."""
+    chance = np.random.default_rng(2)
+    truth = [[float(chance.random() < 0.1 + 0.12 * level) for level in range(5)] for _ in range(80)]
+    flat = [
+        [flag * (chance.random() < 0.4 / (1 + level)) for level, flag in enumerate(of)]
+        for of in truth
+    ]
+    return at_levels(flat, metric=METRIC), [flag for of in truth for flag in of]
+
+
+JUDGED, TRUTH = blind_judge()
+RATE = sum(TRUTH) / len(TRUTH)
+LABELS = labels_of(JUDGED, TRUTH, every=4)
+RISING, RISE = rising()
 
 
 def gate(judged: list[Score], labels: Labels, demands: Threshold, **beside: Any) -> Verdict:
@@ -74,13 +91,11 @@ def corrects(verdict: Verdict, truth: float, *, labelled: int) -> None:
 
 def test_people_correct_a_judge_that_overlooks_most() -> None:
     """By itself it opens the gate; with labels, which are there, it does not."""
-    judged, truth = blind_judge()
-    labels = labels_of(judged, truth, every=4)
-    alone = gate(judged, labels, threshold(max_rate=0.15, estimate="judge"))
+    alone = gate(JUDGED, LABELS, threshold(max_rate=0.15, estimate="judge"))
     assert "pass" == alone.outcome
-    corrected = gate(judged, labels, threshold(max_rate=0.15))
-    corrects(corrected, sum(truth) / len(truth), labelled=100)
-    asked = gate(judged, labels, threshold(max_rate=0.15, estimate="corrected"))
+    corrected = gate(JUDGED, LABELS, threshold(max_rate=0.15))
+    corrects(corrected, RATE, labelled=100)
+    asked = gate(JUDGED, LABELS, threshold(max_rate=0.15, estimate="corrected"))
     assert (corrected.outcome, corrected.reason) == (asked.outcome, asked.reason)
 
 
@@ -96,52 +111,106 @@ def test_a_gate_near_its_limit_says_how_many_labels_it_needs(
     every: int, limit: float, told: str
 ) -> None:
     """More labels decide it, as long as there are answers without one."""
-    judged, truth = blind_judge()
-    verdict = gate(judged, labels_of(judged, truth, every=every), threshold(max_rate=limit))
+    verdict = gate(JUDGED, labels_of(JUDGED, TRUTH, every=every), threshold(max_rate=limit))
     assert "inconclusive" == verdict.outcome
     assert told in verdict.reason
 
 
-@pytest.mark.parametrize("labelled", [0, LEAST_LABELS - 1])
-def test_too_few_labels_decide_nothing(labelled: int) -> None:
-    """Where corrected is asked for; elsewhere the judge decides, as it did before."""
-    judged, truth = blind_judge()
-    every = len(judged) // max(labelled, 1) + 1
-    labels = labels_of(judged, truth, every=every)
-    if not labelled:
-        labels = {key: replace(label, value=None) for key, label in labels.items()}
-    verdict = gate(judged, labels, threshold(max_rate=0.9, estimate="corrected"))
-    assert "inconclusive" == verdict.outcome
-    assert f"needs {LEAST_LABELS} labels of people, has {labelled}" in verdict.reason
-    plain = gate(judged, labels, threshold(max_rate=0.9))
-    told = f"; labels of people do not count: hi has {labelled}, {LEAST_LABELS} are needed"
-    assert plain.reason.endswith(told) is (labelled > 0)
-    assert ("pass", 0) == (plain.outcome, plain.estimate.labelled)
+def side(then: list[Score], labels: Labels) -> BaselineSide:
+    """Return a baseline that was asked the same questions."""
+    known = {"hi": labels}
+    return baseline(
+        {"hi": then}, then, metric=METRIC, labels_then=lambda language: known.get(language, {})
+    )
+
+
+def unlabelled(labels: Labels, level: str = "") -> Labels:
+    """Return what was said without people's labels: of all answers, or of those at a level."""
+    return {
+        key: replace(label, value=None) if key[0].endswith(level) else label
+        for key, label in labels.items()
+    }
+
+
+DROP, TREND = threshold(max_drop=0.1), threshold(max_trend=0.04)
+
+
+@pytest.mark.parametrize(
+    ("judged", "labels", "limit", "then", "told", "lacks"),
+    [
+        (JUDGED, unlabelled(LABELS), threshold(max_rate=0.9), None, "", "has 0"),
+        (
+            JUDGED,
+            labels_of(JUDGED, TRUTH, every=22),
+            threshold(max_rate=0.9),
+            None,
+            f"hi has 19, {LEAST_LABELS} are needed",
+            "has 19",
+        ),
+        (JUDGED, LABELS, DROP, {}, "base-1 has none", "base-1: needs 20 labels of people, has 0"),
+        (JUDGED, {}, DROP, LABELS, "this run has none", "has 0"),
+        (
+            RISING,
+            unlabelled(labels_of(RISING, RISE, every=2), "l3"),
+            TREND,
+            None,
+            "level 3 has none",
+            "level 3: needs 20 labels of people, has 0",
+        ),
+        # Labels of other levels do not make up for too few of its own.
+        (
+            RISING,
+            labels_of(RISING, RISE, every=7),
+            threshold(max_rate=0.9, level=0),
+            None,
+            "level 0 has 12, 20 are needed",
+            "has 12",
+        ),
+    ],
+)
+def test_too_few_labels_on_any_side_do_not_count(
+    judged: list[Score],
+    labels: Labels,
+    limit: Threshold,
+    then: Labels | None,
+    *,
+    told: str,
+    lacks: str,
+) -> None:
+    """The judge decides, as it did before; where correction is asked for nothing is decided."""
+    beside = {} if then is None else {"baseline": side(judged, then)}
+    by_judge = gate(judged, labels, limit, **beside)
+    assert ("pass", 0) == (by_judge.outcome, by_judge.estimate.labelled)
+    alone = gate(judged, labels, replace(limit, estimate="judge"), **beside)
+    assert "labels" not in alone.reason
+    count = f"; labels of people do not count: {told}" if told else ""
+    assert f"{alone.reason}{count}" == by_judge.reason
+    verdict = gate(judged, labels, replace(limit, estimate="corrected"), **beside)
+    assert ("inconclusive", None) == (verdict.outcome, verdict.estimate.p)
+    needs = lacks if "needs" in lacks else f"needs {LEAST_LABELS} labels of people, {lacks}"
+    assert f"{needs} (xling review, xling agreement)" in verdict.reason
 
 
 def test_a_budget_of_0_is_a_rule() -> None:
     """One flagged answer fails it, whatever people say of others."""
-    judged, truth = blind_judge()
-    labels = labels_of(judged, truth, every=2)
-    verdict = gate(judged, labels, threshold(max_rate=0.0))
+    labels = labels_of(JUDGED, TRUTH, every=2)
+    verdict = gate(JUDGED, labels, threshold(max_rate=0.0))
     assert ("fail", 0) == (verdict.outcome, verdict.estimate.labelled)
     drop = threshold(max_rate=0.0, max_drop=0.1)
-    assert 200 == gate(judged, labels, drop, baseline=side(judged, labels)).estimate.labelled
+    assert 200 == gate(JUDGED, labels, drop, baseline=side(JUDGED, labels)).estimate.labelled
 
 
 def test_gaps_are_of_what_people_would_find_on_both_sides() -> None:
     """A judge that is blind in Hindi alone hides the gap."""
-    judged, truth = blind_judge()
-    english = [float(number % 20 == 0) for number in range(len(truth))]
+    english = [float(number % 20 == 0) for number in range(len(TRUTH))]
     pivot = scores(english, "en")
     limit, beside = threshold(max_gap=0.1), {"pivot": ("en", pivot)}
-    labels = labels_of(judged, truth, every=4)
-    assert "pass" == gate(judged, {}, limit, **beside).outcome
+    assert "pass" == gate(JUDGED, {}, limit, **beside).outcome
     pivot_labels = labels_of(pivot, english, every=4)
-    verdict = gate(judged, labels, limit, **beside, pivot_labels=pivot_labels)
-    corrects(verdict, (sum(truth) - sum(english)) / len(truth), labelled=100)
+    verdict = gate(JUDGED, LABELS, limit, **beside, pivot_labels=pivot_labels)
+    corrects(verdict, RATE - sum(english) / len(english), labelled=100)
     # Labels of one side correct nothing.
-    assert "pass" == gate(judged, labels, limit, **beside).outcome
+    assert "pass" == gate(JUDGED, LABELS, limit, **beside).outcome
 
 
 def test_numbers_are_corrected_too() -> None:
@@ -185,10 +254,8 @@ def test_a_stratum_without_labels(metric: str, only: str) -> None:
 
 def test_answers_that_came_after_the_labels_are_not_left_out() -> None:
     """Of a run that went on, people would have labelled other answers, too."""
-    judged, truth = blind_judge()
-    labels = labels_of(judged, truth, every=4)
-    more = [*judged, *(replace(score, condition="r2") for score in judged[:7])]
-    verdict = gate(more, labels, threshold(max_rate=0.15))
+    more = [*JUDGED, *(replace(score, condition="r2") for score in JUDGED[:7])]
+    verdict = gate(more, LABELS, threshold(max_rate=0.15))
     assert "inconclusive" == verdict.outcome
     assert "7 answers came after people's labels: run `xling agreement` again" in verdict.reason
 
@@ -205,120 +272,56 @@ def test_a_gap_is_of_questions_that_both_languages_have() -> None:
     assert pytest.approx(0.0) == verdict.estimate.value
 
 
-def side(then: list[Score], labels: Labels) -> BaselineSide:
-    """Return a baseline that was asked the same questions."""
-    known = {"hi": labels}
-    return baseline(
-        {"hi": then}, then, metric=METRIC, labels_then=lambda language: known.get(language, {})
-    )
-
-
 @pytest.mark.parametrize(
     "limit", [threshold(max_drop=0.1), threshold(max_drop=0.5, relative_drop=True)]
 )
 def test_drops_are_of_what_people_would_find_in_both_runs(limit: Threshold) -> None:
     """The judge sees a third of what is bad now, and all that was: it hides the drop."""
-    judged, truth = blind_judge()
-    before = [float(number % 10 == 0) for number in range(len(truth))]
-    then, labels = scores(before), labels_of(judged, truth, every=4)
+    before = [float(number % 10 == 0) for number in range(len(TRUTH))]
+    then = scores(before)
     beside = side(then, labels_of(then, before, every=4))
-    by_judge = gate(judged, labels, replace(limit, estimate="judge"), baseline=beside)
+    by_judge = gate(JUDGED, LABELS, replace(limit, estimate="judge"), baseline=beside)
     assert "fail" != by_judge.outcome
-    now, was = sum(truth) / len(truth), sum(before) / len(before)
-    verdict = gate(judged, labels, limit, baseline=beside)
-    corrects(verdict, now / was - 1 if limit.relative_drop else now - was, labelled=100)
+    was = sum(before) / len(before)
+    verdict = gate(JUDGED, LABELS, limit, baseline=beside)
+    corrects(verdict, RATE / was - 1 if limit.relative_drop else RATE - was, labelled=100)
     assert "base-1" == verdict.estimate.baseline
-
-
-def test_a_drop_whose_baseline_nobody_labelled() -> None:
-    """It rests on the judge on both sides, or on nothing where that is not wanted."""
-    judged, truth = blind_judge()
-    labels = labels_of(judged, truth, every=4)
-    limit, nobody = threshold(max_drop=0.1), side(judged, {})
-    by_judge = gate(judged, labels, limit, baseline=nobody)
-    assert 0 == by_judge.estimate.labelled
-    assert by_judge.reason.endswith("; labels of people do not count: base-1 has none")
-    other = gate(judged, {}, limit, baseline=side(judged, labels))
-    assert other.reason.endswith("; labels of people do not count: this run has none")
-    alone = gate(judged, labels, replace(limit, estimate="judge"), baseline=nobody)
-    assert "labels" not in alone.reason
-    verdict = gate(judged, labels, replace(limit, estimate="corrected"), baseline=nobody)
-    assert "inconclusive" == verdict.outcome
-    assert "base-1: needs 20 labels of people, has 0 (xling review" in verdict.reason
 
 
 def test_of_nothing_no_share_is_known() -> None:
     """Where people flag nothing of the baseline there is no relative drop."""
-    judged, truth = blind_judge()
-    clean = [0.0] * len(truth)
+    clean = [0.0] * len(TRUTH)
     then = scores(clean)
     beside = side(then, labels_of(then, clean, every=4))
     limit = threshold(max_drop=0.5, relative_drop=True)
-    verdict = gate(judged, labels_of(judged, truth, every=4), limit, baseline=beside)
+    verdict = gate(JUDGED, LABELS, limit, baseline=beside)
     assert "inconclusive" == verdict.outcome
     assert "the baseline's interval reaches 0, of which no share is known" in verdict.reason
 
 
-def rising() -> tuple[list[Score], list[float]]:
-    """Return flags of a judge that sees no trend of 12 points a level, and what people say."""
-    chance = np.random.default_rng(2)
-    truth = [[float(chance.random() < 0.1 + 0.12 * level) for level in range(5)] for _ in range(80)]
-    flat = [
-        [flag * (chance.random() < 0.4 / (1 + level)) for level, flag in enumerate(of)]
-        for of in truth
-    ]
-    return at_levels(flat, metric=METRIC), [flag for of in truth for flag in of]
-
-
 def test_trends_are_of_what_people_would_find_at_all_levels() -> None:
     """A judge that is the blinder the higher the level hides the trend."""
-    judged, truth = rising()
-    labels = labels_of(judged, truth, every=2)
+    labels = labels_of(RISING, RISE, every=2)
     limit = threshold(max_trend=0.04)
-    assert "pass" == gate(judged, labels, replace(limit, estimate="judge")).outcome
-    verdict = gate(judged, labels, limit)
+    assert "pass" == gate(RISING, labels, replace(limit, estimate="judge")).outcome
+    verdict = gate(RISING, labels, limit)
     corrects(verdict, 0.12, labelled=200)
     assert 80 == verdict.estimate.n
-    near = gate(judged, labels, threshold(max_trend=0.1))
+    near = gate(RISING, labels, threshold(max_trend=0.1))
     assert "inconclusive" == near.outcome
     assert "labels at this value; has 200 (xling review --metric english_answer)" in near.reason
 
 
-def test_a_level_without_labels_is_told() -> None:
-    """It decides nothing where labels are wanted; elsewhere the judge does, as of gaps."""
-    judged, truth = rising()
-    labels = {
-        (sample, at): replace(label, value=None) if sample.endswith("l3") else label
-        for (sample, at), label in labels_of(judged, truth, every=2).items()
-    }
-    by_judge = gate(judged, labels, threshold(max_trend=0.04))
-    assert 0 == by_judge.estimate.labelled
-    assert by_judge.reason.endswith("; labels of people do not count: level 3 has none")
-    verdict = gate(judged, labels, threshold(max_trend=0.04, estimate="corrected"))
-    assert "inconclusive" == verdict.outcome
-    assert "level 3: needs 20 labels of people, has 0" in verdict.reason
-
-
-def test_a_limit_of_a_level_counts_the_labels_of_that_level() -> None:
-    """Labels of other levels do not make up for too few of its own."""
-    judged, truth = rising()
-    labels = labels_of(judged, truth, every=7)
-    verdict = gate(judged, labels, threshold(max_rate=0.9, level=0))
-    assert ("pass", 0) == (verdict.outcome, verdict.estimate.labelled)
-    assert verdict.reason.endswith("; labels of people do not count: level 0 has 12, 20 are needed")
-
-
 def test_claims_that_lack_a_level_are_left_out_of_a_corrected_trend() -> None:
     """Else levels would differ by their claims; without any other there is no estimate."""
-    judged, truth = rising()
-    labels = labels_of(judged, truth, every=2)
+    labels = labels_of(RISING, RISE, every=2)
     some = [
         replace(score, value=None, reason="no answer") if score.sample_id == "c0-l4" else score
-        for score in judged
+        for score in RISING
     ]
     made = gate(some, labels, threshold(max_trend=0.04)).estimate
     assert (79, 1) == (made.n, made.unscored)
-    halves = [score for score in judged if (score.level or 0) % 2 == int(score.cluster[-1]) % 2]
+    halves = [score for score in RISING if (score.level or 0) % 2 == int(score.cluster[-1]) % 2]
     verdict = gate(halves, labels, threshold(max_trend=0.04))
     assert "inconclusive" == verdict.outcome
     assert "no claim has values at all levels" in verdict.reason
