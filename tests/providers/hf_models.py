@@ -233,8 +233,8 @@ def marian(folder: Path, *, source: str, target: str, labels: Sequence[str] = ()
     )
     pad = len(names) - 1
     special = {"pad_token_id": pad, "eos_token_id": 0, "decoder_start_token_id": pad}
-    config = MarianConfig(vocab_size=len(names), forced_eos_token_id=0, **_TRANSLATOR, **special)
-    model = MarianMTModel(config)
+    values = _TRANSLATOR | special | {"vocab_size": len(names), "forced_eos_token_id": 0}
+    model = MarianMTModel(MarianConfig(**values))
     model.generation_config.bad_words_ids = [[pad]]
     model.save_pretrained(folder)
     return folder

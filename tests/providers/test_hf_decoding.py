@@ -16,7 +16,7 @@ pytest.importorskip("transformers")
 
 from transformers import TopKLogitsWarper, TopPLogitsWarper  # noqa: E402  only where torch is
 
-from pytest_xling.providers.hf.decoding import Drawing, Row, _cut, _times, draw  # noqa: E402  # noqa: E402
+from pytest_xling.providers.hf.decoding import Drawing, Row, _cut, _times, draw  # noqa: E402
 from pytest_xling.providers.hf.parameters import Sampling  # noqa: E402
 
 if TYPE_CHECKING:
@@ -84,11 +84,7 @@ def test_large_vocabularies_are_cut_as_small_ones(sampling: Sampling) -> None:
 
 
 def test_rounding_seldom_changes_what_is_drawn() -> None:
-    """Scores that differ as those of bfloat16 do draw another token about as rarely as they must.
-
-    The share of draws that must differ is at least half the summed difference of the chances; at
-    most about twice that do.
-    """
+    """Half the summed difference of the chances must differ; at most about twice that does."""
     scores = _scores(6, rows=1, tokens=20_000)
     rounded = scores + _scores(7, rows=1, tokens=20_000) * 0.02
     apart = (scores.softmax(-1) - rounded.softmax(-1)).abs().sum() / 2

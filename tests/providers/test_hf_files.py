@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -101,8 +102,8 @@ def test_a_directory_without_a_model(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", [BertModel, BertForMaskedLM])
 def test_an_encoder_cannot_write(tmp_path: Path, kind: type) -> None:
     """It is told apart by its architecture, and the message says where encoders go."""
-    sizes = {"vocab_size": 20, "hidden_size": 8, "intermediate_size": 8}
-    config = BertConfig(**sizes, num_hidden_layers=1, num_attention_heads=2)
+    sizes: dict[str, Any] = {"vocab_size": 20, "hidden_size": 8, "intermediate_size": 8}
+    config = BertConfig(num_hidden_layers=1, num_attention_heads=2, **sizes)
     kind(config).save_pretrained(tmp_path)
     hf_models.save_tokenizer(tmp_path)
     said = _refusal(tmp_path)

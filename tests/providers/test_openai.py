@@ -95,7 +95,7 @@ def test_what_the_user_adds_and_tools_are_sent(server: OpenaiServer) -> None:
 def test_log_probabilities_of_the_first_token() -> None:
     """They are asked for with ``top_logprobs``, and come likeliest first."""
     likely = "Yes:0.5,No:0.3,yes:0.1,The:0.05"
-    wishes: list[dict[str, JsonValue]] = [{"top_logprobs": 3}, {"optional_logprobs": 10}, {}]
+    wishes: list[dict[str, Any]] = [{"top_logprobs": 3}, {"optional_logprobs": 10}, {}]
     with serving(first_token=likely, answer="Yes") as server:
         asked = [_request(**wish) for wish in wishes]
         first, optional, plain = (each.first_token for each in _OPENAI.ask(server.url, *asked))

@@ -18,7 +18,8 @@ from pytest_xling.http.transport import MOST_BYTES
 from pytest_xling.interfaces.batching import BatchState
 from pytest_xling.providers.openai.batch import BatchProvider
 from pytest_xling.providers.openai.batch.results import Results, read_state
-from pytest_xling.records import Request, Response
+from pytest_xling.records import Response
+from tests.providers import asking
 from tests.servers.batch_server import serving_batches
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def test_a_file_of_results_is_read_as_it_comes(monkeypatch: pytest.MonkeyPatch) 
 async def _results(file: str, *, wanted: str) -> dict[str, Response | ProviderFault]:
     provider = BatchProvider("m")
     state = BatchState(id="batch_1", status="completed", over=True, files=(file,))
-    requests = {key: Request(model="m", messages=(), params={}) for key in wanted}
+    requests = {key: asking.request(params={}) for key in wanted}
     try:
         return await provider.service().results(state, requests, dict.fromkeys(wanted, ()))
     finally:

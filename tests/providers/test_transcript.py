@@ -183,24 +183,21 @@ def test_unknown_keys_are_named_and_counted(tmp_path: Path) -> None:
     assert () == _write(tmp_path, _ROW).oddities
 
 
-def test_a_file_that_is_not_utf8_names_line_and_byte(tmp_path: Path) -> None:
-    """Latin-1 is refused, not guessed."""
-    file = tmp_path / "answers.jsonl"
-    file.write_bytes(json.dumps(_ROW).encode() + b'\n{"text": "caf\xe9"}\n')
-    with pytest.raises(DataError, match=r"answers\.jsonl:2: byte 0xe9 is not UTF-8"):
-        TranscriptProvider(str(file)).check()
-
-
-def test_a_missing_an_empty_and_an_unnamed_file_are_mistakes(tmp_path: Path) -> None:
-    """Each says what to do."""
-    _write(tmp_path, "", " ")
-    for name, said in (
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
         ("none.jsonl", "cannot be read: No such file"),
-        ("answers.jsonl", "is empty"),
+        ("empty.jsonl", "is empty"),
+        ("latin1.jsonl", r"latin1\.jsonl:2: byte 0xe9 is not UTF-8"),
         (".", "cannot be read"),
-    ):
-        with pytest.raises(DataError, match=said):
-            TranscriptProvider(str(tmp_path / name)).check()
+    ],
+)
+def test_a_file_that_cannot_be_read_is_a_mistake(tmp_path: Path, name: str, said: str) -> None:
+    """It says which; Latin-1 is refused, not guessed."""
+    (tmp_path / "empty.jsonl").write_text("\n \n")
+    (tmp_path / "latin1.jsonl").write_bytes(json.dumps(_ROW).encode() + b'\n{"text": "caf\xe9"}\n')
+    with pytest.raises(DataError, match=said):
+        TranscriptProvider(str(tmp_path / name)).check()
     with pytest.raises(ConfigError, match="transcript:PATH"):
         TranscriptProvider("").check()
 
