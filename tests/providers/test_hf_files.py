@@ -146,10 +146,11 @@ def test_the_first_choice_of_weights_is_safetensors() -> None:
     assert [] == weight_files(["tf_model.h5", "pytorch_model.bin", "other/model.safetensors"])
 
 
-@pytest.mark.parametrize("name", ["pytorch_model.bin", "pytorch_model-00001-of-00001.bin"])
+@pytest.mark.parametrize("name", ["pytorch_model.bin", "pytorch_model-00001-of-00002.bin"])
 def test_pickled_weights_are_refused(llama: Path, name: str) -> None:
     """By us, before torch is asked: reading a pickle may run any code; the fix is named."""
     (llama / "model.safetensors").rename(llama / name)
+    (llama / name.replace("00001", "00002")).touch()
     assert f"only {name}, a pickle" in (refusal := _refusal(llama))
     assert "save_pretrained" in refusal
 
