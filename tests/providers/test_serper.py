@@ -80,9 +80,10 @@ def test_a_server_on_this_machine_needs_no_key(
 ) -> None:
     """And is sent none; fewer results are asked for with ``results`` among the params."""
     monkeypatch.delenv("SERPER_API_KEY")
-    assert 3 == len(results_of(_search(server.url, _request(results=3))))
-    assert {"q": "Why?", "num": 3} == server.searches[0].body
-    assert "x-api-key" not in server.searches[0].headers
+    found = asking.ask(SerperProvider(server.url), _request("Who?"), _request(results=3))
+    assert [10, 3] == [len(results_of(each)) for each in found]
+    assert {"q": "Why?", "num": 3} == server.searches[1].body
+    assert not [search for search in server.searches if "x-api-key" in search.headers]
 
 
 def test_what_google_knows_comes_first(server: SerperServer) -> None:
