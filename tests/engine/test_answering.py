@@ -11,19 +11,19 @@ import pytest
 
 from pytest_xling.engine.answering import decode_response, encode_response
 from pytest_xling.engine.client import Client
+from pytest_xling.engine.memo import AnswerMemo
 from pytest_xling.errors import GivenUp, PermanentFault
 from pytest_xling.providers.scripted import ScriptedProvider
 from pytest_xling.records import Request, Response
-from pytest_xling.store.database import Database
 from pytest_xling.store.outputs import owners
-from tests.engine.asking import ask, request
+from tests.engine.asking import ask, opened, request
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
 class Careless(ScriptedProvider):
-    """Breaks on "break", cancels itself on "cancel", else repeats the question; odd on "odd"."""
+    """Repeats questions; breaks on "break", "cancel" and "odd", each its way, faults on "refuse"."""
 
     async def generate(self, request: Request) -> Response:
         """Answer after the others have begun."""
@@ -31,6 +31,8 @@ class Careless(ScriptedProvider):
         question = request.messages[0].content
         if question == "break":
             raise KeyError(question)
+        if question == "refuse":
+            raise PermanentFault(question)
         if question == "cancel":
             raise asyncio.CancelledError
         await asyncio.sleep(0.02)
@@ -46,8 +48,16 @@ def test_a_bug_in_a_provider_costs_its_own_request_only(tmp_path: Path, how: str
     assert ("a", "c") == (first, last)
     assert isinstance(fault, PermanentFault)
     assert "provider 'scripted' broke" in str(fault)
-    with Database(tmp_path / "s.sqlite").read() as connection:
-        assert not owners(connection)  # nothing is still claimed
+
+
+@pytest.mark.parametrize("how", ["break", "refuse"])
+async def test_a_fault_lets_go_of_its_question(tmp_path: Path, how: str) -> None:
+    """Others may ask it at once."""
+    async with opened(tmp_path / "s.sqlite") as store:
+        memo = await AnswerMemo.open(Client(Careless("")), store)
+        with pytest.raises(PermanentFault):
+            await memo(request(how))
+        assert not await store.read(owners)
 
 
 async def test_what_a_provider_says_comes_in_clean() -> None:
