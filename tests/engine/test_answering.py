@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Careless(ScriptedProvider):
-    """Repeats questions; breaks on "break", "cancel" and "odd", each its way, faults on "refuse"."""
+    """Repeats questions; breaks on "break", "cancel" and "odd" in its ways, faults on "refuse"."""
 
     async def generate(self, request: Request) -> Response:
         """Answer after the others have begun."""
