@@ -72,9 +72,8 @@ def test_the_guide_is_true(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Every command in it does what it says, and what it sends and stores is as described."""
     bench = _carried_out("guide.md", tmp_path_factory)
     case = bench.properties("test_answer[q02-hi]")
-    assert {"xling_run": "first", "xling_case": "q02-hi", "xling_language": "hi"}.items() <= (
-        case.items()
-    )
+    assert {"xling_case": "q02-hi", "xling_language": "hi"}.items() <= case.items()
+    assert "first" == bench.suite_properties()["xling_run"]
     assert "1" == case["xling_score_wrong_language"]
     assert "none" == bench.properties("test_answer[q03-es]")["xling_score_repetition"]
     assert "wrong_language-hi" == bench.properties("test_gate[wrong_language-hi]")["xling_gate"]
