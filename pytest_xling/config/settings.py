@@ -442,8 +442,7 @@ class Settings:
     @property
     def patience_s(self) -> float:
         """How long a model may answer nothing until the run ends, in seconds."""
-        timeout_s: float = self.timeout_s
-        return max(timeout_s, LEAST_PATIENCE_S)
+        return max(self.timeout_s, LEAST_PATIENCE_S)
 
     def price_of(self, model: str) -> Price | None:
         """Return the price of a model or a search, as options name it; None where none is known."""

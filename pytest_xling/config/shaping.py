@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
     from pytest_xling.keys import JsonValue
 
+ROLES = ("judge", "translator", "search")
+"""Who is asked beside the model under test, as settings call them."""
+
 
 def changed_settings(then: Mapping[str, JsonValue], now: Mapping[str, JsonValue]) -> list[str]:
     """Say which settings that shape a run differ: ``--xling-seed was 0 and is 7``.
@@ -40,16 +43,13 @@ def upgraded(settings: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     if before:
         kept["parameters"] = {**kept.get("parameters", {}), **said}
     if not isinstance(price := kept.get("price", {}), dict):
-        named = {"model": price, **{role: kept.pop(f"{role}_price", None) for role in _ROLES}}
+        named = {"model": price, **{role: kept.pop(f"{role}_price", None) for role in ROLES}}
         kept["price"] = {
             model: paid
             for role, paid_by_role in named.items()
             for model, paid in _of_each(kept.get(role) or kept.get("model"), paid_by_role)
         }
     return kept
-
-
-_ROLES = ("judge", "translator", "search")
 
 
 def _of_each(models: JsonValue, prices: Any) -> Iterator[tuple[str, JsonValue]]:  # noqa: ANN401  JSON

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pytest_xling.engine.store_writer import StoreWriter
     from pytest_xling.interfaces.batching import Batching, BatchService, BatchState, Line
     from pytest_xling.records import Request
-    from pytest_xling.store.batches import BatchRow
+    from pytest_xling.store.batches import BatchRow, Held
 
 T = TypeVar("T")
 
@@ -134,17 +134,21 @@ class BatchQueue:
         many = "1 batch" if len(followed) == 1 else f"{len(followed)} batches"
         return f"{self._model}: {done:,} of {total:,} in {many}"
 
-    async def has(self, request: Request) -> bool:
-        """Tell whether *request* is in a batch already, and so is paid for."""
+    async def find(self, request: Request) -> Held | None:
+        """Return the batch that *request* is in already, and so is paid for; None where in none."""
         if self._deadline is None:
             self._deadline = self._loop.time() + self._wait_s
             self._most = self._service.most_requests
             await self._store.write(batches.tidy)
         key = request_key(self._provider, request)
-        return await self._store.read(partial(batches.holding, key=key)) is not None
+        return await self._store.read(partial(batches.holding, key=key))
 
-    async def generate(self, request: Request) -> Response:
+    async def generate(self, request: Request, held: Held | None) -> Response:
         """Have *request* answered by the batch it is in already, or else by the next one.
+
+        Args:
+            request: what is asked.
+            held: what :meth:`find` has found of it.
 
         Raises:
             RateLimited, TransientFault: another batch may answer it.
@@ -152,7 +156,6 @@ class BatchQueue:
             GivenUp: the wait is over, or the service is not to be reached.
         """
         key = request_key(self._provider, request)
-        held = await self._store.read(partial(batches.holding, key=key))
         waiting = _Waiting(request, self._loop.create_future())
         if held is None:
             self._put(key.hex(), waiting)

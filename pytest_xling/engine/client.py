@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pytest_xling.engine.store_writer import StoreWriter
     from pytest_xling.interfaces.provider import Provider
     from pytest_xling.records import Request, Response
+    from pytest_xling.store.batches import Held
 
 ATTEMPTS = 6
 """How often a request is asked that meets faults which may pass; refusals (429) do not count."""
@@ -105,12 +106,12 @@ class Client:
                     await tries.pause(fault)
 
     async def _attempt(self, request: Request, tries: Tries) -> Response:
-        sent = self._batches is not None and await self._batches.has(request)
+        held = None if self._batches is None else await self._batches.find(request)
         async with self.slots if self._batches is None else nullcontext():
-            await self._admit(sent=sent)
+            await self._admit(sent=held is not None)
             usage = None
             try:
-                response = await self._generate(request, tries)
+                response = await self._generate(request, tries, held)
                 usage = response.usage
             finally:
                 if self.account is not None:
@@ -146,13 +147,13 @@ class Client:
             msg = f"nothing more is asked of {self.patience.name}: {self._over}"
             raise GivenUp(msg, cause=self._over)
 
-    async def _generate(self, request: Request, tries: Tries) -> Response:
+    async def _generate(self, request: Request, tries: Tries, held: Held | None) -> Response:
         """Ask once, and have slots and patience know how it went; batches tell them themselves."""
         if self._batches is not None:
-            return await self._answer(request)
+            return await self._answer(request, held)
         try:
             with tries.attempt():
-                response = await self._answer(request)
+                response = await self._answer(request, held)
         except ProviderFault as fault:
             self._slow_down(fault)
             raise
@@ -169,7 +170,7 @@ class Client:
         elif failing:
             self.slots.rejected(0.0)
 
-    async def _answer(self, request: Request) -> Response:
+    async def _answer(self, request: Request, held: Held | None) -> Response:
         """Ask the provider unless closed; what is under way when this is closed goes on."""
         # What cannot be kept just now is asked later.
         while self._is_held():  # noqa: ASYNC110  no event tells
@@ -181,7 +182,10 @@ class Client:
         assert task is not None  # noqa: S101  for mypy: a coroutine runs in a task
         self._under_way.add(task)
         try:
-            response = await (self._batches or self.provider).generate(request)
+            if self._batches is not None:
+                response = await self._batches.generate(request, held)
+            else:
+                response = await self.provider.generate(request)
         except asyncio.CancelledError as error:
             if self._abandoned:
                 task.uncancel()

@@ -9,7 +9,7 @@ from pytest_xling.engine.loop_thread import LoopThread
 from pytest_xling.engine.models import connections, make_models
 from pytest_xling.engine.run import Run
 from pytest_xling.errors import EvaluationError, XlingError
-from pytest_xling.planning.plan import groups_of, make_job, make_request, turns_asked
+from pytest_xling.planning.plan import groups_of, make_job, turns_asked
 from pytest_xling.plugin.selection import GROUP_CASES
 from pytest_xling.registry import load
 from pytest_xling.store.cases import by_case
@@ -237,14 +237,7 @@ class Evaluation:
     def _job(self, case: Case, metrics: tuple[str, ...]) -> Job:
         setup = self._context.setup
         benchmark = self._benchmarks[case.benchmark]
-        request = make_request(
-            case,
-            benchmark=benchmark,
-            settings=setup.settings,
-            provider=setup.provider,
-            model=setup.model,
-        )
-        turns = turns_asked(case, setup.provider)
+        request, turns = setup.request(case, benchmark), turns_asked(case, setup.provider)
         return make_job(case, benchmark=benchmark, metrics=metrics, request=request, turns=turns)
 
 

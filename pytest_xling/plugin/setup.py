@@ -145,14 +145,17 @@ class Setup:
             for case in self.plans[folder]:
                 if shard is not None and not shard.has(case):
                     continue
-                request = make_request(
-                    case,
-                    benchmark=benchmark,
-                    settings=self.settings,
-                    provider=self.provider,
-                    model=self.model,
-                )
-                yield case, request, turns_asked(case, self.provider)
+                yield case, self.request(case, benchmark), turns_asked(case, self.provider)
+
+    def request(self, case: Case, benchmark: Benchmark) -> Request:
+        """Return the first request of a case of *benchmark*."""
+        return make_request(
+            case,
+            benchmark=benchmark,
+            settings=self.settings,
+            provider=self.provider,
+            model=self.model,
+        )
 
     def replies(
         self, connection: Connection, *, since: float

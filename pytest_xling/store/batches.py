@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from sqlalchemy import bindparam, delete, exists, func, select, update
 
@@ -46,6 +46,10 @@ class BatchRow:
     completed: int
     failed: int
     total: int
+
+
+Held: TypeAlias = "tuple[BatchRow, tuple[str, ...]]"
+"""The batch that a request is in, and the params it was sent without."""
 
 
 _of = batches.alias("of")
@@ -119,8 +123,8 @@ def note(connection: Connection, row: BatchRow, state: BatchState) -> None:
     )
 
 
-def holding(connection: Connection, key: bytes) -> tuple[BatchRow, tuple[str, ...]] | None:
-    """Return the batch that a request is in, and the params it was sent without; None of others."""
+def holding(connection: Connection, key: bytes) -> Held | None:
+    """Return what holds a request; None of those that are in no batch."""
     row = connection.execute(_holding, {"key": key}).mappings().one_or_none()
     if row is None:
         return None

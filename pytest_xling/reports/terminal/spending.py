@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_xling import registry
 from pytest_xling.config.settings import price_of
+from pytest_xling.config.shaping import ROLES
 from pytest_xling.errors import ConfigError
 from pytest_xling.store.answers import tokens_of
 from pytest_xling.store.runs import total_progress
@@ -16,13 +17,11 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import RunRecord
 
-_ROLES = ("judge", "translator", "search")
-
 
 def unpriced(run: RunRecord) -> list[str]:
     """Return the models of a run whose price nobody said; none that are free."""
     prices: Any = run.settings.get("price") or {}
-    asked = [run.model, *(name for role in _ROLES for name in _names(run.settings.get(role)))]
+    asked = [run.model, *(name for role in ROLES for name in _names(run.settings.get(role)))]
     return [
         name for name in dict.fromkeys(asked) if price_of(name, prices) is None and _is_paid(name)
     ]
