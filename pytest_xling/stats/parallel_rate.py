@@ -57,14 +57,15 @@ class ParallelRate:
             msg = f"{len(flags)} flags, {len(weights)} weights, {len(questions)} questions"
             raise ValueError(msg)
         self._sizes: Counter[Hashable] = Counter(questions)
-        self._raised: defaultdict[Hashable, float] = defaultdict(float)
         self._shares: defaultdict[Hashable, list[float]] = defaultdict(list)
         whole: defaultdict[Hashable, list[float]] = defaultdict(list)
+        raised: defaultdict[Hashable, list[float]] = defaultdict(list)
         for flag, weight, question in zip(flags, weights, questions, strict=True):
             whole[question].append(weight)
-            self._raised[question] += flag
+            raised[question].append(flag)
             if flag:
                 self._shares[question].append(weight * flag)
+        self._raised = {question: math.fsum(own) for question, own in raised.items()}
         single = math.fsum(weight * weight for weight in weights)
         grouped = math.fsum(math.fsum(own) ** 2 for own in whole.values())
         self._worth = 1 / ((1 - _CORRELATIONS) * single + _CORRELATIONS * grouped)
@@ -96,6 +97,7 @@ class ParallelRate:
             key=lambda question: (
                 -self._raised[question] / self._sizes[question],
                 -math.fsum(self._shares[question]),
+                self._sizes[question],
             ),
         )
         steps = sorted(set(np.linspace(0, len(flagged), _MOST_STEPS, dtype=int).tolist()))
@@ -135,7 +137,7 @@ class ParallelRate:
         first, second = mean * spread, (1 - mean) * spread
         kinds = Counter((size, counts.get(question, 0.0)) for question, size in self._sizes.items())
         likely = np.log(_PRIOR)
-        for (size, raised), many in kinds.items():
+        for (size, raised), many in sorted(kinds.items()):  # to the last bit, in any order
             likely = likely + many * (
                 betaln(raised + first, size - raised + second) - betaln(first, second)
             )

@@ -106,6 +106,32 @@ def test_a_model_of_this_machine_answers_on_ray(repeated: Project) -> None:
     assert expected == scores_of(repeated.store, "a")
 
 
+ENDLESS = """
+import pathlib
+import time
+
+from pytest_xling.metrics.indicators import Emoji
+
+
+class Endless(Emoji):
+    name = "endless"
+
+    def score(self, *given):
+        (pathlib.Path(__file__).parent / "waits").touch()
+        time.sleep(600)
+"""
+
+
+def endless(project: Project) -> dict[str, str]:
+    """Return the environment in which another package brings a metric that never ends."""
+    project.write("site/their_endless.py", ENDLESS)
+    project.write("site/endless-1.dist-info/METADATA", "Name: endless\nVersion: 1\n")
+    declared = "[pytest_xling.metrics]\nendless = their_endless:Endless\n"
+    project.write("site/endless-1.dist-info/entry_points.txt", declared)
+    mark = {"PYTHONPATH": str(project.root / "site"), "XLING_TEST_FOLDER": str(project.root)}
+    return {**project.env(), **mark}
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="looks processes up in /proc")
 def test_after_ctrl_c_nothing_is_left_of_ray(repeated: Project) -> None:
@@ -113,17 +139,15 @@ def test_after_ctrl_c_nothing_is_left_of_ray(repeated: Project) -> None:
     pytest.importorskip("ray", reason="Ray is not installed: pip install 'pytest-xling[ray]'")
     assert 0 == repeated.run("--model=scripted", "--xling-run-name=a").code
     command = [sys.executable, "-m", "pytest_xling.cli", "score", "a"]
-    arguments = ["--metrics=length,emoji,apology,disclaimer", "--executor=ray"]
-    environment = {**repeated.env(), "XLING_TEST_FOLDER": str(repeated.root)}
     process = subprocess.Popen(
-        [*command, *arguments],
+        [*command, "--metrics=length,endless", "--executor=ray"],
         cwd=repeated.root,
-        env=environment,
+        env=endless(repeated),
         stderr=subprocess.PIPE,
         encoding="utf-8",
     )
     try:
-        while process.poll() is None and not _is_up(repeated.root):
+        while process.poll() is None and not (repeated.root / "site/waits").exists():
             time.sleep(0.1)
         process.send_signal(signal.SIGINT)
         said = process.communicate(timeout=120)[1]
@@ -172,17 +196,6 @@ def test_a_cluster_that_is_gone_ends_the_run_with_a_word(repeated: Project, work
         process.kill()
     assert 3 == process.returncode, said
     assert "where Ray was: what was answered and scored is kept; start Ray again" in said
-
-
-def _is_up(folder: Path) -> bool:
-    """Tell whether Ray runs an actor for the command."""
-    names = []
-    for pid in processes_of(folder):
-        try:
-            names.append(Path(f"/proc/{pid}/cmdline").read_bytes())
-        except OSError:
-            continue
-    return any(b"ray::MapWorker" in name for name in names)
 
 
 def test_what_is_not_there_begins_no_run(project: Project) -> None:

@@ -57,6 +57,19 @@ def test_languages_that_weigh_more_count_more() -> None:
     assert heavy.interval(0.05)[1] > light.interval(0.05)[1]
 
 
+def test_the_order_of_answers_is_nothing() -> None:
+    """To the last bit, where languages lack different questions."""
+    some = {2: 0.0, 3: 0.0, 4: 1.0, 6: 1.0, 7: 1.0, 10: 0.0}
+    most = {0: 0.0, 1: 1.0, 2: 1.0, 4: 1.0, 6: 1.0, 7: 1.0, 8: 0.0, 9: 0.0, 10: 0.0}
+    rows = [(flag, 0.5 / len(of), at) for of in (some, most) for at, flag in of.items()]
+    shuffled = np.random.default_rng(7)
+    ends = set()
+    for _ in range(50):
+        rows = [rows[at] for at in shuffled.permutation(len(rows))]
+        ends.add(ParallelRate(*map(list, zip(*rows, strict=True))).interval(0.05))
+    assert 1 == len(ends)
+
+
 @pytest.mark.parametrize("flag", [0.0, 1.0])
 def test_no_flag_and_nothing_but_flags(flag: float) -> None:
     """Neither interval has no width, and each ends at 0 or 1."""
