@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from pytest_xling.annotators.empathy.head import EmpathyHead
-from pytest_xling.annotators.empathy.head.training.examples import read_epitome
 from pytest_xling.annotators.empathy.head.weights import (
     FILE,
     SHIPPED,
@@ -17,11 +16,9 @@ from pytest_xling.annotators.empathy.head.weights import (
     load_weights,
     save_weights,
 )
-from pytest_xling.encoders.opening import open_encoder
 from pytest_xling.errors import ConfigError
 from pytest_xling.records import Answer, Response, Sample
 from pytest_xling.text.empathy import MECHANISMS
-from tests.annotators.test_empathy_training import written
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,65 +43,10 @@ def values(*answers: Answer, **fields: Any) -> list[Any]:
     return list(EmpathyHead(device="cpu", **fields).annotate(answers))
 
 
-@pytest.fixture
-def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Try two ways of training, both short."""
-    from pytest_xling.annotators.empathy.head.training import fitting  # noqa: PLC0415  torch
-
-    monkeypatch.setattr(fitting, "STEPS", (4,))
-    monkeypatch.setattr(fitting, "RATES", (2e-3, 5e-3))
-
-
-class CutOffError(Exception):
-    """Training ends here."""
-
-
-def train(tmp_path: Path, *, stop_at: str = "") -> Weights:
-    """Train on 40 posts; stop where a step begins whose name has *stop_at* in it."""
-    from pytest_xling.annotators.empathy.head.training import fitting  # noqa: PLC0415  torch
-
-    def progress(what: str, _done: int, _whole: int) -> None:
-        if stop_at and stop_at in what:
-            raise CutOffError
-
-    folder = tmp_path / "unfinished"
-    folder.mkdir(exist_ok=True)
-    return fitting.train(
-        read_epitome(written(tmp_path / "data"), seed=0),
-        open_encoder("embedded", device="cpu", dtype="float32"),
-        spec="embedded",
-        seed=0,
-        folder=folder,
-        progress=progress,
-    ).weights
-
-
-@pytest.mark.usefixtures("_quick")
-@pytest.mark.slow
-def test_it_goes_on_where_it_was_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same bytes as without a break, no text is read twice, and they can be used."""
-    for name in ("a", "b"):
-        (tmp_path / name).mkdir()
-    whole = train(tmp_path / "a")
-    with pytest.raises(CutOffError):
-        train(tmp_path / "b", stop_at="rate 0.005")
-    reading: list[int] = []
-    encoder = open_encoder("embedded", device="cpu", dtype="float32")
-    with monkeypatch.context() as patched:
-        patched.setattr(type(encoder), "token_states", lambda *_, **__: reading.append(1))
-        assert save_weights(whole) == save_weights(train(tmp_path / "b"))
-    assert not reading
-
-    out = tmp_path / "out"
-    out.mkdir()
-    (out / FILE).write_bytes(save_weights(whole))
-    assert EmpathyHead(empathy=f"head:{out}").signed()["empathy"] == load_weights(out).sha256
-
-
 def test_what_is_read_is_what_was_learnt() -> None:
     """Without torch's modules the scores are those of the network, padded or not."""
     torch = pytest.importorskip("torch")
-    from pytest_xling.annotators.empathy.head.training import network  # noqa: PLC0415  torch
+    from pytest_xling.training.empathy import network  # noqa: PLC0415  torch
 
     torch.manual_seed(0)
     learnt = network._Network(8)

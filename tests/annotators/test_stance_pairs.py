@@ -15,9 +15,9 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from pytest_xling.annotators.stance.reader.training.examples import EVIDENCE
-from pytest_xling.annotators.stance.reader.training.pairs import WRITTEN
 from pytest_xling.text.stance import STANCES
+from pytest_xling.training.stance.examples import EVIDENCE
+from pytest_xling.training.stance.pairs import WRITTEN
 from tests.annotators.labelled_pairs import (
     LANGUAGES,
     SCRIPTS,

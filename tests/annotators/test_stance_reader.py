@@ -14,12 +14,6 @@ import pytest
 from pytest_xling.annotators.stance.pair import BUNDLED_PAIRS, Pair
 from pytest_xling.annotators.stance.reader import StanceReader
 from pytest_xling.annotators.stance.reader.excerpt import TOKENS, excerpts
-from pytest_xling.annotators.stance.reader.training.pairs import (
-    bundled_pairs,
-    check_apart,
-    digest,
-    read_pairs,
-)
 from pytest_xling.annotators.stance.reader.weights import (
     FILE,
     SHIPPED,
@@ -35,6 +29,12 @@ from pytest_xling.errors import ConfigError
 from pytest_xling.models.loading import load_tokenizer
 from pytest_xling.records import Annotation, Answer, Response, Sample
 from pytest_xling.text.stance import STANCES
+from pytest_xling.training.stance.pairs import (
+    bundled_pairs,
+    check_apart,
+    digest,
+    read_pairs,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_xling.annotators.stance.reader import StanceReader
-from pytest_xling.annotators.stance.reader.training import fitting
 from pytest_xling.annotators.stance.reader.weights import FILE, SHIPPED, load_weights
-from pytest_xling.cli import train, train_stance
+from pytest_xling.cli import train
 from pytest_xling.errors import ConfigError, DataError
+from pytest_xling.training.stance import fitting
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -82,7 +82,7 @@ def test_labels_of_raters_are_pairs(tmp_path: Path) -> None:
     rows += [("en", "tea cures colds", "No.", "disagree", 3), ("es", "x", "Sí.", "agree", 0)]
     lines = [",".join(map(str, row)) for row in (("language,claim,response,label,rater",), *rows)]
     path.write_text("\n".join(lines), encoding="utf-8")
-    found = {(p.pair.language, p.label, p.group, p.split) for p in train_stance._pairs(path)}
+    found = {(p.pair.language, p.label, p.group, p.split) for p in train._pairs(path)}
     assert {("en", "disagree", "tea cures colds", "train"), ("es", "agree", "x", "train")} == found
 
 

@@ -12,7 +12,7 @@ from pytest_xling.annotators.empathy.head.weights import FILE, SHIPPED, load_wei
 from pytest_xling.cli import train
 from pytest_xling.errors import ConfigError, DataError
 from pytest_xling.text.empathy import MECHANISMS
-from tests.annotators.test_empathy_training import written
+from tests.training.test_empathy_examples import written
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +34,7 @@ def test_a_folder_of_epitome_makes_weights(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With two baselines beside them, and nothing unfinished left; progress is no result."""
-    from pytest_xling.annotators.empathy.head.training import fitting  # noqa: PLC0415  torch
+    from pytest_xling.training.empathy import fitting  # noqa: PLC0415  torch
 
     monkeypatch.setattr(fitting, "STEPS", (4,))
     out = tmp_path / "out"

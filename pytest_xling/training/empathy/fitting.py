@@ -6,34 +6,37 @@ there and ends in the same weights.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from itertools import product
+from functools import partial
+from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from safetensors.numpy import load_file, save
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
 
-from pytest_xling.annotators.empathy.head.training.baselines import tfidf_regression
-from pytest_xling.annotators.empathy.head.training.examples import digest
-from pytest_xling.annotators.empathy.head.training.network import BATCH, balanced_loss, fitted
 from pytest_xling.annotators.empathy.head.weights import HALF, Weights, states_of
 from pytest_xling.encoders.opening import encoder_identity
-from pytest_xling.files.whole import whole, whole_bytes
+from pytest_xling.files.whole import whole_bytes
 from pytest_xling.keys import content_key
 from pytest_xling.stats.labelling import labelling
 from pytest_xling.text.empathy import MECHANISMS, PRESENCES
+from pytest_xling.text.words import words
+from pytest_xling.training.empathy.examples import digest
+from pytest_xling.training.empathy.network import BATCH, balanced_loss, fitted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
-    from pytest_xling.annotators.empathy.head.training.examples import Example
     from pytest_xling.encoders import Encoder
     from pytest_xling.stats.label_quality import Labelling
     from pytest_xling.text.empathy import Mechanism
+    from pytest_xling.training.empathy.examples import Example
+    from pytest_xling.training.trainer import Progress
 
 RATES: Final = (5e-4, 1e-3, 2e-3)
 STEPS: Final = (225, 450)
@@ -52,9 +55,8 @@ class Trained:
 
     weights: Weights
     measured: Mapping[Mechanism, Mapping[str, Labelling]]
-    """By mechanism, then by ``classifier``, ``TF-IDF + regression`` and ``majority``."""
-    by_language: Mapping[tuple[Mechanism, str], Labelling]
-    """Of the classifier, where there are several languages."""
+    """By mechanism, then by ``classifier``, ``TF-IDF + regression`` and ``majority``; where there
+    are several languages, also by ``classifier, LANGUAGE``."""
 
 
 def train(
@@ -64,7 +66,7 @@ def train(
     spec: str,
     seed: int,
     folder: Path,
-    progress: Callable[[str, int, int], None],
+    progress: Progress,
 ) -> Trained:
     """Train on *examples*; the same ones, in any order, with the same seed give the same weights.
 
@@ -91,43 +93,34 @@ def train(
         "seed": seed,
         "training": _VERSION,
     }
-    kept = _Kept(folder, content_key(about).hex()[:16])
-    texts = sorted({t for e in examples for t in (e.pair.seeker, e.pair.response)}, key=_by_length)
-    states: dict[str, NDArray[np.float16]] = {}
-    for start in range(0, len(texts), _AT_ONCE):
-        some = texts[start : start + _AT_ONCE]
-        states |= kept.states(some, encoder, layer=layer, number=start // _AT_ONCE)
-        progress("reading texts", min(start + _AT_ONCE, len(texts)), len(texts))
+    key = content_key(about).hex()[:16]
+    states = _states(examples, encoder, layer=layer, kept=folder / key, progress=progress)
     learnt, dev, test = (
         [e for e in examples if e.split == split] for split in ("train", "dev", "test")
     )
 
-    def weights_of(shown: Sequence[Example], *, rate: float, epochs: int, what: str) -> Weights:
-        done = iter(range(1, epochs + 1))
-        progress(what, 0, epochs)
+    def weights_of(what: str, shown: Sequence[Example], rate: float, epochs: int) -> Weights:
         tensors = fitted(
             shown,
             states,
             rate=rate,
             epochs=epochs,
             seed=seed,
-            after_epoch=lambda: progress(what, next(done), epochs),
+            kept=folder / f"{key}-{what}-{rate:g}-{epochs}.safetensors",
+            progress=partial(progress, f"{what}: rate {rate:g}, {epochs} epochs"),
         )
         return Weights(tensors=tensors, about=about)
 
-    losses: dict[tuple[float, int], float] = {}
-    tried_epochs = [max(1, round(steps * BATCH / len(learnt))) for steps in STEPS]
-    for rate, epochs in product(RATES, tried_epochs):
-        what = f"tuning: rate {rate:g}, {epochs} epochs"
-
-        def dev_loss(rate: float = rate, epochs: int = epochs, what: str = what) -> float:
-            weights = weights_of(learnt, rate=rate, epochs=epochs, what=what)
-            return balanced_loss(dev, _likely(dev, weights, states))
-
-        losses[rate, epochs] = kept.number(f"loss-{rate:g}-{epochs}", dev_loss)
-    rate, epochs = min(losses, key=lambda tried: (losses[tried], tried))
+    tried = product(RATES, [max(1, round(steps * BATCH / len(learnt))) for steps in STEPS])
+    losses = {
+        (rate, epochs): balanced_loss(
+            dev, _likely(dev, weights_of("tuning", learnt, rate, epochs), states)
+        )
+        for rate, epochs in tried
+    }
+    rate, epochs = min(losses, key=lambda way: (losses[way], way))
     shown = [*learnt, *dev]
-    weights = weights_of(shown, rate=rate, epochs=epochs, what="training")
+    weights = weights_of("training", shown, rate, epochs)
     about |= {
         "rate": rate,
         "epochs": epochs,
@@ -135,31 +128,47 @@ def train(
     }
     likely = _likely(test, weights, states)
     measured: dict[Mechanism, dict[str, Labelling]] = {}
-    by_language: dict[tuple[Mechanism, str], Labelling] = {}
     for mechanism in MECHANISMS:
         own = [e for e in shown if mechanism in e.labels]
-        asked = [(e, share) for e, share in zip(test, likely, strict=True) if mechanism in e.labels]
         known = [e.labels[mechanism] for e in own]
+        asked = [(e, share) for e, share in zip(test, likely, strict=True) if mechanism in e.labels]
         wanted = [e for e, _ in asked]
+        found = [share[mechanism] >= HALF for _, share in asked]
         most = sum(known) * 2 > len(known)
-        given: dict[str, list[bool]] = {
-            "classifier": [share[mechanism] >= HALF for _, share in asked],
-            "TF-IDF + regression": tfidf_regression(
-                [e.pair for e in own], known, [e.pair for e in wanted]
-            ),
-            "majority": [most] * len(asked),
-        }
         measured[mechanism] = {
-            name: _quality(wanted, labels, mechanism) for name, labels in given.items()
+            "classifier": _quality(wanted, found, mechanism),
+            "TF-IDF + regression": _quality(wanted, _by_words(own, known, wanted), mechanism),
+            "majority": _quality(wanted, [most] * len(wanted), mechanism),
         }
         languages = sorted({e.pair.language for e in wanted})
         for language in languages if len(languages) > 1 else ():
             there = [n for n, e in enumerate(wanted) if e.pair.language == language]
-            by_language[mechanism, language] = _quality(
-                [wanted[n] for n in there], [given["classifier"][n] for n in there], mechanism
+            measured[mechanism][f"classifier, {language}"] = _quality(
+                [wanted[n] for n in there], [found[n] for n in there], mechanism
             )
-        about.setdefault("test_macro_f1", {})[mechanism] = _rounded(measured[mechanism])
-    return Trained(weights=weights, measured=measured, by_language=by_language)
+        value = measured[mechanism]["classifier"].macro_f1.value
+        rounded = None if value is None else round(value, 4)
+        about.setdefault("test_macro_f1", {})[mechanism] = rounded
+    return Trained(weights=weights, measured=measured)
+
+
+def _by_words(
+    learnt: Sequence[Example], known: Sequence[bool], asked: Sequence[Example]
+) -> list[bool]:
+    """Return what a classifier has to beat says of *asked*: words of the response, by regression.
+
+    Of words and pairs of words, by TF-IDF; both classes weigh the same. The post is not read.
+    """
+    texts = TfidfVectorizer(analyzer=_terms, sublinear_tf=True)
+    regression = LogisticRegression(class_weight="balanced", max_iter=1000)
+    regression.fit(texts.fit_transform(learnt), known)
+    present: list[bool] = regression.predict(texts.transform(asked)).tolist() if asked else []
+    return present
+
+
+def _terms(example: Example) -> list[str]:
+    single = words(example.pair.response, example.pair.language)
+    return [*single, *(f"{first} {second}" for first, second in pairwise(single))]
 
 
 def _likely(
@@ -183,40 +192,22 @@ def _quality(examples: Sequence[Example], given: Sequence[bool], mechanism: Mech
     )
 
 
-def _rounded(measured: Mapping[str, Labelling]) -> float | None:
-    value = measured["classifier"].macro_f1.value
-    return None if value is None else round(value, 4)
-
-
-def _by_length(text: str) -> tuple[int, str]:
-    return len(text), text
-
-
-@dataclass(frozen=True, slots=True)
-class _Kept:
-    """What is done already, under a name that changes with whatever would change it."""
-
-    folder: Path
-    key: str
-
-    def states(
-        self, texts: Sequence[str], encoder: Encoder, *, layer: int, number: int
-    ) -> dict[str, NDArray[np.float16]]:
-        """Return the states of the tokens of *texts*, in 16 bits: read once, then kept."""
-        path = self.folder / f"{self.key}-states-{number}.safetensors"
+def _states(
+    examples: Sequence[Example], encoder: Encoder, *, layer: int, kept: Path, progress: Progress
+) -> dict[str, NDArray[np.float16]]:
+    """Return the states of the tokens of each text, in 16 bits: read once, then kept in files."""
+    distinct = {text for e in examples for text in (e.pair.seeker, e.pair.response)}
+    texts = sorted(distinct, key=lambda text: (len(text), text))
+    states: dict[str, NDArray[np.float16]] = {}
+    for number, start in enumerate(range(0, len(texts), _AT_ONCE)):
+        some = texts[start : start + _AT_ONCE]
+        path = kept.with_name(f"{kept.name}-states-{number}.safetensors")
         if not path.exists():
-            read = states_of(texts, encoder, layer=layer)
-            halves = {str(n): read[text].astype(np.float16) for n, text in enumerate(texts)}
+            read = states_of(some, encoder, layer=layer)
+            halves = {str(n): read[text].astype(np.float16) for n, text in enumerate(some)}
             with whole_bytes(path) as file:
                 file.write(save(halves))
-        kept = load_file(path)
-        return {text: kept[str(n)] for n, text in enumerate(texts)}
-
-    def number(self, name: str, compute: Callable[[], float]) -> float:
-        """Return a number: computed once, then kept."""
-        path = self.folder / f"{self.key}-{name}.json"
-        if not path.exists():
-            value = compute()
-            with whole(path) as file:
-                file.write(json.dumps(value))
-        return float(json.loads(path.read_text(encoding="utf-8")))
+        halves = load_file(path)
+        states |= {text: halves[str(n)] for n, text in enumerate(some)}
+        progress("reading texts", len(states), len(texts))
+    return states

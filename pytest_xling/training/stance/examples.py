@@ -25,8 +25,8 @@ from pytest_xling.text.stance import STANCES
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_xling.annotators.stance.reader.training.pairs import LabelledPair
     from pytest_xling.text.stance import Stance
+    from pytest_xling.training.stance.pairs import LabelledPair
 
 FRAMES = Path(__file__).with_name("frames.jsonl")
 EVIDENCE = Path(__file__).with_name("evidence.jsonl")

@@ -11,16 +11,17 @@ import numpy as np
 import pytest
 
 from pytest_xling.annotators.stance.pair import BUNDLED_PAIRS, Pair
-from pytest_xling.annotators.stance.reader.training import fitting
-from pytest_xling.annotators.stance.reader.training.examples import EVIDENCE, Example, examples
-from pytest_xling.annotators.stance.reader.training.pairs import (
+from pytest_xling.errors import DataError
+from pytest_xling.text.stance import STANCES
+from pytest_xling.training import trainer
+from pytest_xling.training.stance import fitting
+from pytest_xling.training.stance.examples import EVIDENCE, Example, examples
+from pytest_xling.training.stance.pairs import (
     LabelledPair,
     check_apart,
     digest,
     read_pairs,
 )
-from pytest_xling.errors import DataError
-from pytest_xling.text.stance import STANCES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -133,7 +134,7 @@ def test_steps_make_weights_and_go_on_where_they_were_cut_off(
 ) -> None:
     """Of two steps the second is done later; the numbers are those of one go."""
     monkeypatch.setattr(fitting, "_BATCH", 2)
-    monkeypatch.setattr(fitting, "_KEEP_EVERY", 1)
+    monkeypatch.setattr(trainer, "KEEP_EVERY", 1)
     monkeypatch.setattr(fitting, "can_multiply_bfloat16", lambda: False)
     pairs = [pair(n, label) for n, label in enumerate([*STANCES, *STANCES])]
     whole = tmp_path / "whole"
@@ -182,12 +183,12 @@ def row(**fields: Any) -> str:
         ("{", "not valid JSON"),
         ("[1]", "must be an object"),
         (row(claim=...), "key 'claim' is missing"),
-        (row(response=" "), "key 'response' must be a text that is not empty"),
-        (row(claim=3), "key 'claim' must be a text"),
+        (row(response=" "), "key 'response' is empty"),
+        (row(claim=3), "key 'claim' must be a string, not a number"),
         (row(label="agrees"), "key 'label': unknown 'agrees'. Did you mean 'agree'?"),
         (row(split="test"), "key 'split': unknown 'test'. Known: train, held_out"),
         (row(language="hindish"), "key 'language'"),
-        (row(response="\udc80"), "key 'response' holds half a character"),
+        (row(response="\udc80"), "key 'response' holds the lone surrogate"),
     ],
 )
 def test_a_bad_row_is_named(tmp_path: Path, line: str, expected: str) -> None:
@@ -201,7 +202,7 @@ def test_a_bad_row_is_named(tmp_path: Path, line: str, expected: str) -> None:
 
 @pytest.mark.parametrize(
     ("raw", "expected"),
-    [(b"\xff\xfe", "is not UTF-8"), (b"\n", "holds no pair"), (None, "cannot be read")],
+    [(b"\xff", "is not UTF-8"), (b"\n", "file is empty"), (None, "no such file")],
 )
 def test_a_bad_file_is_named(tmp_path: Path, raw: bytes | None, expected: str) -> None:
     """Missing, empty or of another encoding."""

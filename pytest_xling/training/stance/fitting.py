@@ -6,36 +6,36 @@ right as they say (Guo et al. 2017, section 4.2) and to measure on.
 
 from __future__ import annotations
 
-import hashlib
 import random
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 import torch
-from safetensors.torch import load, save
 
 from pytest_xling.annotators.stance.reader.excerpt import TOKENS, excerpts
 from pytest_xling.annotators.stance.reader.network import FROZEN, Network, scored, softmax
-from pytest_xling.annotators.stance.reader.training.examples import EVIDENCE, FRAMES, examples
-from pytest_xling.annotators.stance.reader.training.pairs import digest
 from pytest_xling.annotators.stance.reader.weights import HEAD, Weights, packed
 from pytest_xling.errors import DataError
 from pytest_xling.files.digest import files_sha256
-from pytest_xling.files.safetensors import metadata_of
-from pytest_xling.files.whole import whole_bytes
 from pytest_xling.keys import content_key
 from pytest_xling.models.devices import can_multiply_bfloat16
 from pytest_xling.text.stance import STANCES
+from pytest_xling.training.labelled import drawn
+from pytest_xling.training.stance.examples import EVIDENCE, FRAMES, examples
+from pytest_xling.training.stance.pairs import digest
+from pytest_xling.training.trainer import fit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
-    from pytest_xling.annotators.stance.reader.training.pairs import LabelledPair
     from pytest_xling.text.stance import Stance
+    from pytest_xling.training.stance.pairs import LabelledPair
+    from pytest_xling.training.trainer import Progress
 
 STEPS: Final = 2400
 _BATCH = 16
@@ -43,11 +43,8 @@ _SORTED = 16
 """Batches are made of so many times their size, by length, so that little is padding."""
 _RATE = 1e-4
 _HEAD_RATE = 1e-3
-_DECAY = 0.01
 _WARM_UP = 0.08
 _SMOOTHING = 0.05
-_STEEPEST = 1.0
-_KEEP_EVERY = 50
 _FOLDS = 6
 _MOST_LEFT_OUT = 40
 """One claim of so many is left out, and no more than so many claims."""
@@ -75,7 +72,7 @@ def train(
     *,
     seed: int,
     folder: Path,
-    progress: Callable[[str, int, int], None],
+    progress: Progress,
     device: str = "cpu",
     steps: int | None = None,
 ) -> Trained:
@@ -98,7 +95,7 @@ def train(
     _check_enough(pairs)
     steps = STEPS if steps is None else steps
     pairs = sorted(pairs, key=_order)
-    groups = sorted({p.group for p in pairs}, key=lambda group: _drawn(seed, group))
+    groups = sorted({p.group for p in pairs}, key=lambda group: drawn(seed, group))
     out = frozenset(groups[: min(max(1, len(groups) // _FOLDS), _MOST_LEFT_OUT)])
     learnt = [pair for pair in pairs if pair.group not in out]
     left_out = tuple(pair for pair in pairs if pair.group in out)
@@ -115,7 +112,7 @@ def train(
         torch.manual_seed(seed)
         network = Network().to(device)
         before = network.numbers()
-        kept = folder / f"{content_key(about).hex()[:16]}.safetensors"
+        kept = folder / f"{content_key(about).hex()[:16]}-fit.safetensors"
         _fit(network, _batches(learnt, out, network, seed), kept, steps, progress, seed=seed)
     after = network.numbers()
     tensors = packed(
@@ -142,50 +139,39 @@ def _fit(
     batches: Callable[[int], _Batch],
     kept: Path,
     steps: int,
-    progress: Callable[[str, int, int], None],
+    progress: Progress,
     *,
     seed: int,
 ) -> None:
-    """Tune *network*, from where *kept* left it.
-
-    The learning rate rises over the first steps and falls to nothing over all.
-    """
+    """Tune *network*, from where *kept* left it; its new layer learns at a rate of its own."""
     tuned = network.tuned()
-    for parameter in network.parameters():
-        parameter.requires_grad = False
+    network.requires_grad_(requires_grad=False)
     for parameter in tuned.values():
         parameter.requires_grad = True
-    optimizer = torch.optim.AdamW(
-        [
-            {"params": [p for name, p in tuned.items() if name not in HEAD], "lr": _RATE},
-            {"params": [tuned[name] for name in HEAD], "lr": _HEAD_RATE},
-        ],
-        weight_decay=_DECAY,
-    )
-    rates = [group["lr"] for group in optimizer.param_groups]
-    start = _resumed(kept, tuned, optimizer)
     device = network.head.weight.device.type
     half = device != "cpu" or can_multiply_bfloat16()
     network.train()
-    for step in range(start, steps):
-        progress("training", step, steps)
-        torch.manual_seed(_drawn(seed, str(step)) % (1 << 31))  # of dropout, resumed or not
+
+    def loss(step: int) -> torch.Tensor:
+        torch.manual_seed(drawn(seed, str(step)) % (1 << 31))  # of dropout, on any device
         rows, labels = batches(step)
         with torch.autocast(device, torch.bfloat16, enabled=half):
             scores = network(rows)
-        loss = torch.nn.functional.cross_entropy(
+        return torch.nn.functional.cross_entropy(
             scores.float(), torch.tensor(labels, device=device), label_smoothing=_SMOOTHING
         )
-        optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]  # torch does not annotate it
-        torch.nn.utils.clip_grad_norm_(tuned.values(), _STEEPEST)
-        share = min((step + 1) / (_WARM_UP * steps), (steps - step) / steps, 1.0)
-        for group, rate in zip(optimizer.param_groups, rates, strict=True):
-            group["lr"] = share * rate
-        optimizer.step()
-        if (step + 1) % _KEEP_EVERY == 0:
-            _keep(kept, tuned, optimizer, step + 1)
-    progress("training", steps, steps)
+
+    fit(
+        [
+            ({name: each for name, each in tuned.items() if name not in HEAD}, _RATE),
+            ({name: tuned[name] for name in HEAD}, _HEAD_RATE),
+        ],
+        loss,
+        steps=steps,
+        warm_up=_WARM_UP,
+        kept=kept,
+        progress=partial(progress, "training"),
+    )
 
 
 def _batches(
@@ -211,49 +197,9 @@ def _batches(
     return batch
 
 
-def _keep(
-    kept: Path,
-    tuned: Mapping[str, torch.nn.Parameter],
-    optimizer: torch.optim.Optimizer,
-    step: int,
-) -> None:
-    tensors = {name: each.detach().cpu().contiguous() for name, each in tuned.items()}
-    for number, state in optimizer.state_dict()["state"].items():
-        tensors |= {f"{number}/{name}": each.cpu().contiguous() for name, each in state.items()}
-    with whole_bytes(kept) as file:
-        file.write(save(tensors, metadata={"step": str(step)}))
-
-
-def _resumed(
-    kept: Path,
-    tuned: Mapping[str, torch.nn.Parameter],
-    optimizer: torch.optim.Optimizer,
-) -> int:
-    """Take over what was kept, if anything, and return how many steps are done."""
-    if not kept.exists():
-        return 0
-    raw = kept.read_bytes()
-    tensors = load(raw)
-    step = int(metadata_of(raw)["step"])
-    with torch.no_grad():
-        for name, parameter in tuned.items():
-            parameter.copy_(tensors[name])
-    state: dict[int, dict[str, torch.Tensor]] = {}
-    for name, tensor in tensors.items():
-        number, slash, key = name.partition("/")
-        if slash:
-            state.setdefault(int(number), {})[key] = tensor
-    optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
-    return step
-
-
 def _loss(scores: NDArray[np.float64], labels: NDArray[np.int64]) -> float:
     likely = softmax(scores)[np.arange(len(labels)), labels]
     return float(-np.log(np.maximum(likely, 1e-12)).mean())
-
-
-def _drawn(seed: int, text: str) -> int:
-    return int.from_bytes(hashlib.sha256(f"{seed}\0{text}".encode()).digest()[:8], "big")
 
 
 def _check_enough(pairs: Sequence[LabelledPair]) -> None:

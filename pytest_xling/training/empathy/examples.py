@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from pytest_xling.annotators.empathy.pair import Pair
-from pytest_xling.errors import ConfigError, DataError
+from pytest_xling.errors import DataError
 from pytest_xling.files.epitome import epitome_files, epitome_rows
-from pytest_xling.files.strict_json import parse, read_text, require_name, require_text
 from pytest_xling.keys import content_key
-from pytest_xling.languages import find
 from pytest_xling.text.empathy import MECHANISMS
+from pytest_xling.training.labelled import check_known, drawn, labelled_rows, language_code
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -27,6 +25,7 @@ SPLITS: Final[Mapping[Split, float]] = {"train": 0.75, "dev": 0.05, "test": 0.20
 """Shares of the posts, as in EPITOME and in Found in Translation (appendix C.1)."""
 _LEAST_POSTS = 2
 _ENGLISH = "en"
+_TEXTS = ("id", "seeker", "response", "language", "split")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,15 +52,14 @@ def read_epitome(folder: Path, *, seed: int) -> list[Example]:
     """
     files = _files(folder)
     rows = {
-        mechanism: [(row, _language(row.language, where=str(row.place))) for row in epitome_rows(f)]
-        for mechanism, f in files.items()
+        mechanism: [
+            (row, language_code(row.language or _ENGLISH, where=str(row.place)))
+            for row in epitome_rows(file)
+        ]
+        for mechanism, file in files.items()
     }
-    posts = _posts(
-        (row.sp_id, " ".join(row.seeker_post.split()).casefold())
-        for of in rows.values()
-        for row, _ in of
-    )
-    splits = _drawn(posts.values(), seed=seed)
+    posts = _posts((row.sp_id, _folded(row.seeker_post)) for of in rows.values() for row, _ in of)
+    splits = _split(posts.values(), seed=seed)
     examples: dict[tuple[str, str, str, int], Example] = {}
     for mechanism, of in rows.items():
         seen: Counter[tuple[str, str, str]] = Counter()
@@ -94,37 +92,23 @@ def read_pairs(path: Path, *, seed: int) -> list[Example]:
     """
     examples: list[Example] = []
     where_split: dict[str, tuple[str, str]] = {}
-    for number, line in enumerate(read_text(path).split("\n"), start=1):
-        if not line.strip():
-            continue
-        where = f"{path}:{number}"
-        row = parse(line, where=where)
-        if not isinstance(row, dict):
-            msg = f"{where}: must be an object with id, seeker, response, language, split and "
-            raise DataError(msg + ", ".join(MECHANISMS))
-        texts = {
-            key: require_text(row.get(key), where=where, key=key)
-            for key in ("id", "seeker", "response", "language", "split")
-        }
-        require_name(texts["id"], where=where, key="id")
-        language = _language(texts["language"], where=where)
-        pair = Pair(seeker=texts["seeker"], response=texts["response"], language=language)
-        post = " ".join(pair.seeker.split()).casefold()
-        split: Split = "test" if texts["split"] == "test" else "train"
-        if texts["split"] not in {"train", "test"}:
-            msg = f"{where}: key 'split' must be train or test, not {texts['split']!r}; correct it"
-            raise DataError(msg)
-        before = where_split.setdefault(post, (split, where))
-        if before[0] != split:
+    for where, row in labelled_rows(path, texts=_TEXTS, labels=MECHANISMS):
+        check_known(row["split"], ("train", "test"), key="split", where=where)
+        for mechanism in MECHANISMS:
+            check_known(row[mechanism], (0, 1), key=mechanism, where=where)
+        pair = Pair(seeker=row["seeker"], response=row["response"], language=row["language"])
+        post = _folded(pair.seeker)
+        split, earlier = where_split.setdefault(post, (row["split"], where))
+        if split != row["split"]:
             msg = (
-                f"{where}: key 'split': this post is in {split!r}, and at {before[1]} in "
-                f"{before[0]!r}; give all responses to a post one split"
+                f"{where}: key 'split': this post is in {row['split']!r}, and at {earlier} in "
+                f"{split!r}; give all responses to a post one split"
             )
             raise DataError(msg)
-        labels = {mechanism: _label(row, mechanism, where=where) for mechanism in MECHANISMS}
-        examples.append(Example(pair=pair, labels=labels, post=post, split=split))
+        labels = {mechanism: bool(row[mechanism]) for mechanism in MECHANISMS}
+        examples.append(Example(pair=pair, labels=labels, post=post, split=row["split"]))
     learnt = [post for post, (split, _) in where_split.items() if split == "train"]
-    parts = _drawn(learnt, seed=seed, shares={"train": SPLITS["train"], "dev": SPLITS["dev"]})
+    parts = _split(learnt, seed=seed, shares={"train": SPLITS["train"], "dev": SPLITS["dev"]})
     examples = [replace(each, split=parts.get(each.post, each.split)) for each in examples]
     for mechanism in MECHANISMS:
         _check_classes(examples, mechanism, where=str(path))
@@ -159,12 +143,8 @@ def _files(folder: Path) -> dict[Mechanism, Path]:
     return files
 
 
-def _language(name: str, *, where: str) -> str:
-    try:
-        return find(name).code if name else _ENGLISH
-    except ConfigError as error:
-        msg = f"{where}: key 'language': {error}"
-        raise DataError(msg) from error
+def _folded(text: str) -> str:
+    return " ".join(text.split()).casefold()
 
 
 def _posts(named: Iterable[tuple[str, str]]) -> dict[str, str]:
@@ -187,28 +167,20 @@ def _posts(named: Iterable[tuple[str, str]]) -> dict[str, str]:
     return {name: min(of) for of in ids.values() for name in of}
 
 
-def _drawn(
+def _split(
     posts: Iterable[str], *, seed: int, shares: Mapping[Split, float] = SPLITS
 ) -> dict[str, Split]:
     """Return the part each post is in; a digest of seed and post orders them."""
-    drawn = sorted(set(posts), key=lambda post: hashlib.sha256(f"{seed}\0{post}".encode()).digest())
+    ordered = sorted(set(posts), key=lambda post: drawn(seed, post))
     whole = sum(shares.values())
     parts: dict[str, Split] = {}
     done, reached = 0, 0.0
     for split, share in shares.items():
         reached += share / whole
-        end = round(reached * len(drawn))
-        parts.update(dict.fromkeys(drawn[done:end], split))
+        end = round(reached * len(ordered))
+        parts.update(dict.fromkeys(ordered[done:end], split))
         done = end
     return parts
-
-
-def _label(row: Mapping[str, object], mechanism: Mechanism, *, where: str) -> bool:
-    label = row.get(mechanism)
-    if label not in (0, 1) or isinstance(label, float):
-        msg = f"{where}: key {mechanism!r} must be 0 or 1, not {label!r}; correct it"
-        raise DataError(msg)
-    return bool(label)
 
 
 def _check_classes(examples: Sequence[Example], mechanism: Mechanism, *, where: str) -> None:

@@ -1,4 +1,4 @@
-"""The classifier of empathy while it learns; what it has learnt is read without torch's modules."""
+"""The classifier of empathy as torch's module: what it has learnt is read without any."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from torch import nn
 
 from pytest_xling.annotators.empathy.head.weights import TENSORS
 from pytest_xling.text.empathy import MECHANISMS
+from pytest_xling.training.trainer import fit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
-    from pytest_xling.annotators.empathy.head.training.examples import Example
     from pytest_xling.text.empathy import Mechanism
+    from pytest_xling.training.empathy.examples import Example
 
 _ATTENDING = 32
 """Dimensions in which tokens of the response are compared with those of the post."""
 _DROPOUT = 0.2
-_DECAY = 0.01
 BATCH: Final = 32
 _SORTED = 16
 """Batches are made of so many times their size, by length, so that little is padding."""
 _WARM_UP = 0.1
-_STEEPEST = 1.0
 _LEAST = -1e9
 _TINY = 1e-7
 
@@ -96,12 +96,12 @@ def fitted(
     rate: float,
     epochs: int,
     seed: int,
-    after_epoch: Callable[[], None],
+    kept: Path,
+    progress: Callable[[int, int], None],
 ) -> dict[str, NDArray[np.float32]]:
     """Return what a network learns from *examples*; the same in any order of them.
 
-    Present and absent weigh the same for each mechanism, however rare one of them is. The learning
-    rate rises over a tenth of the steps, and falls to nothing over the others.
+    Present and absent weigh the same for each mechanism, however rare one of them is.
 
     Args:
         examples: to learn from; both classes of every mechanism among them.
@@ -109,34 +109,34 @@ def fitted(
         rate: the highest learning rate.
         epochs: how often all examples are seen.
         seed: of the first weights, of the order, and of dropout.
-        after_epoch: called after each.
+        kept: the file of what is done so far.
+        progress: told before each step how many are done, and how many there are.
     """
     examples = sorted(examples, key=_order)
-    labels, balance = _balanced(examples)
-    wanted, weight = torch.from_numpy(labels), torch.from_numpy(balance)
-    batches = [_batches(examples, states, seed=seed, epoch=epoch) for epoch in range(epochs)]
-    steps = sum(map(len, batches))
+    wanted, weight = map(torch.from_numpy, _balanced(examples))
+    batches = [
+        batch for epoch in range(epochs) for batch in _batches(examples, states, seed, epoch)
+    ]
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         network = _Network(next(iter(states.values())).shape[1])
-        optimizer = torch.optim.AdamW(network.parameters(), lr=rate, weight_decay=_DECAY)
-        schedule = torch.optim.lr_scheduler.LambdaLR(
-            optimizer,
-            lambda step: min((step + 1) / (_WARM_UP * steps), (steps - step) / steps, 1.0),
+
+        def loss(step: int) -> torch.Tensor:
+            batch = batches[step]
+            scores = network(*_padded([examples[place] for place in batch], states))
+            losses = nn.functional.binary_cross_entropy_with_logits(
+                scores, wanted[batch], reduction="none"
+            )
+            return (losses * weight[batch]).mean()
+
+        fit(
+            [(dict(network.named_parameters()), rate)],
+            loss,
+            steps=len(batches),
+            warm_up=_WARM_UP,
+            kept=kept,
+            progress=progress,
         )
-        for epoch in batches:
-            for batch in epoch:
-                scores = network(*_padded([examples[place] for place in batch], states))
-                losses = nn.functional.binary_cross_entropy_with_logits(
-                    scores, wanted[batch], reduction="none"
-                )
-                loss = (losses * weight[batch]).mean()
-                optimizer.zero_grad()
-                loss.backward()  # type: ignore[no-untyped-call]  # torch does not annotate it
-                nn.utils.clip_grad_norm_(network.parameters(), _STEEPEST)
-                optimizer.step()
-                schedule.step()
-            after_epoch()
     return network.tensors()
 
 
@@ -174,7 +174,7 @@ def _balanced(examples: Sequence[Example]) -> tuple[NDArray[np.float32], NDArray
 
 
 def _batches(
-    examples: Sequence[Example], states: Mapping[str, NDArray[Any]], *, seed: int, epoch: int
+    examples: Sequence[Example], states: Mapping[str, NDArray[Any]], seed: int, epoch: int
 ) -> list[list[int]]:
     """Return the places of the examples of each step of an epoch, in an order drawn anew."""
     random = np.random.default_rng((seed, epoch))

@@ -1,1 +1,0 @@
-"""How the classifier of empathy is trained: ``xling train empathy``."""

@@ -1,0 +1,1 @@
+"""How ``xling train`` makes weights: one trainer, and what each annotator learns from."""

@@ -1,0 +1,1 @@
+"""What the classifier of empathy learns, and from what: ``xling train empathy``."""

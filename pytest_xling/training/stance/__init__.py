@@ -1,0 +1,1 @@
+"""What the stance reader learns, and from what: ``xling train stance``."""
