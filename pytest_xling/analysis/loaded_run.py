@@ -14,13 +14,14 @@ from pytest_xling.errors import ConfigError, StoreError
 from pytest_xling.store.database import Database
 from pytest_xling.store.export import exported
 from pytest_xling.store.runs import get_run
-from pytest_xling.store.scores import level_of, metric_signatures
+from pytest_xling.store.scores import level_of, metric_steps
 from pytest_xling.store.verdicts import read_verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     import pandas as pd
+    from sqlalchemy import Connection
 
     from pytest_xling.records import Verdict
 
@@ -104,10 +105,18 @@ class LoadedRun:
     """UTC, ISO 8601; empty where the file does not say."""
     settings: Mapping[str, Any]
     """What the run was made with, by option."""
-    signatures: Mapping[str, Mapping[str, str]]
-    """How each metric was computed, by benchmark and metric."""
+    versions: Mapping[str, Mapping[str, Sequence[str]]] = field(repr=False)
+    """By benchmark and metric the signatures it was computed with: one, or what is mixed."""
     _cases: Sequence[Mapping[str, Any]] = field(repr=False)
     _verdicts: Sequence[Verdict] = field(repr=False)
+
+    @property
+    def signatures(self) -> dict[str, dict[str, str]]:
+        """How each metric was computed, by benchmark and metric."""
+        return {
+            benchmark: {metric: versions[-1] for metric, versions in metrics.items()}
+            for benchmark, metrics in self.versions.items()
+        }
 
     def cases(self) -> pd.DataFrame:
         """Return a row for each case that was answered.
@@ -133,13 +142,14 @@ class LoadedRun:
         Raises:
             ConfigError: pandas is not installed.
         """
+        signatures = self.signatures
         rows = (
             {
                 **_place(case),
                 "metric": metric,
                 "value": score["value"],
                 "reason": score.get("reason", ""),
-                "signature": self.signatures[case["benchmark"]][metric],
+                "signature": signatures[case["benchmark"]][metric],
             }
             for case in self._cases
             for metric, score in case["scores"].items()
@@ -201,7 +211,10 @@ def load_run(
             status=file.status,
             created_at=file.created_at,
             settings=file.settings,
-            signatures=file.signatures,
+            versions={
+                benchmark: {metric: [signature] for metric, signature in metrics.items()}
+                for benchmark, metrics in file.signatures.items()
+            },
             _cases=[case for cases in file.cases.values() for case in cases],
             _verdicts=file.verdicts,
         )
@@ -222,19 +235,32 @@ def load_run(
     database = Database(location, create=False)
     try:
         with database.read() as connection:
-            run = get_run(connection, name)
-            return LoadedRun(
-                run_id=run.run_id,
-                model=run.model,
-                status=run.status,
-                created_at=run.created_at,
-                settings=run.settings,
-                signatures=metric_signatures(connection, run.run_id),
-                _cases=list(exported(connection, run.run_id, texts=True)),
-                _verdicts=read_verdicts(connection, run.run_id),
-            )
+            return read_run(connection, name)
     finally:
         database.close()
+
+
+def read_run(connection: Connection, name: str) -> LoadedRun:
+    """Read a run from a store that is open.
+
+    Raises:
+        StoreError: there is no such run; says what is close.
+    """
+    run = get_run(connection, name)
+    versions: dict[str, dict[str, list[str]]] = {}
+    for step in metric_steps(connection, run.run_id):
+        of_benchmark = versions.setdefault(step.benchmark, {})
+        of_benchmark.setdefault(step.metric, []).append(step.signature)
+    return LoadedRun(
+        run_id=run.run_id,
+        model=run.model,
+        status=run.status,
+        created_at=run.created_at,
+        settings=run.settings,
+        versions=versions,
+        _cases=list(exported(connection, run.run_id, texts=True)),
+        _verdicts=read_verdicts(connection, run.run_id),
+    )
 
 
 def _place(case: Mapping[str, Any]) -> dict[str, Any]:

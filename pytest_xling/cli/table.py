@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_xling.analysis.loaded_run import read_run
 from pytest_xling.cli.opening import reading
 from pytest_xling.cli.printing import (
     color,
@@ -24,6 +25,8 @@ from pytest_xling.config.settings import option
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find
+from pytest_xling.papers import language_confusion
+from pytest_xling.papers.recipe import Recipe
 from pytest_xling.reports.papers.calmqa import (
     ALL_LANGUAGES,
     INDICATOR_COLUMNS,
@@ -35,7 +38,6 @@ from pytest_xling.reports.papers.calmqa import (
 )
 from pytest_xling.reports.papers.calmqa_quality import QUALITY_TABLES
 from pytest_xling.reports.papers.categories import CATEGORIES_TABLES
-from pytest_xling.reports.papers.confusion import CONFUSION_TABLES
 from pytest_xling.reports.papers.parity import GROUPINGS, PARITY_TABLES
 from pytest_xling.reports.papers.sets import SETS_TABLES
 from pytest_xling.reports.papers.uphill_sheets import UPHILL_TABLES
@@ -63,12 +65,12 @@ ABOUT = {
 }
 TEXTS = ("model", "set", "language", "indicator", "languages")
 OTHER_CALMQA_TABLES = {**QUALITY_TABLES, **SETS_TABLES, **CATEGORIES_TABLES}
-PAPER_TABLES = {
+PAPER_TABLES: dict[str, PaperTable | Recipe] = {
     **OTHER_CALMQA_TABLES,
     **XLINGEVAL_TABLES,
     **UPHILL_TABLES,
     **PARITY_TABLES,
-    **CONFUSION_TABLES,
+    **language_confusion.TABLES,
 }
 NAMES = sorted([*CALMQA_TABLES, *PAPER_TABLES])
 OPTIONS = ("pairwise", "welch", "majority", "by", "training", "metric", "field", "judged")
@@ -99,7 +101,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             "of Found in Translation:",
             *(f"  {name:15}{table.about}" for name, table in PARITY_TABLES.items()),
             "of the Language Confusion Benchmark:",
-            *(f"  {name:15}{table.about}" for name, table in CONFUSION_TABLES.items()),
+            *(f"  {name:15}{table.about}" for name, table in language_confusion.TABLES.items()),
             "",
             "`all` in the table surface leaves out languages that cannot be identified. Languages",
             "are compared on the samples that all of them have (listwise deletion).",
@@ -200,7 +202,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _check_drawing(args: argparse.Namespace, table: PaperTable | None) -> None:
+def _check_drawing(args: argparse.Namespace, table: PaperTable | Recipe | None) -> None:
     """Refuse to draw what cannot be drawn, before the store is read."""
     if args.svg is None:
         if args.force:
@@ -239,6 +241,9 @@ def _rows(args: argparse.Namespace, asked: Mapping[str, Any]) -> dict[str, list[
         for name, folder in folders.items():
             if folder is not None and table is not None and table.of_data is not None:
                 rows_of[name] = table.of_data(folder, **asked)
+            elif isinstance(table, Recipe) and connection is not None:
+                run = read_run(connection, name)
+                rows_of[run.run_id] = table.rows(run, benchmark=args.benchmark, **asked)
             elif connection is not None:
                 run_id = get_run(connection, name).run_id
                 make = CALMQA_TABLES[args.table][0] if table is None else table.rows
@@ -272,7 +277,7 @@ def _folder(name: str, args: argparse.Namespace) -> Path | None:
     return place
 
 
-def _sheets(table: PaperTable, rows_of: dict[str, list[Row]]) -> list[Sheet]:
+def _sheets(table: PaperTable | Recipe, rows_of: dict[str, list[Row]]) -> list[Sheet]:
     """Return the sheets of all runs, each run's below a line that says which it is."""
     if table.together:
         return table.sheets(

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pytest_xling.analysis.loaded_run import LoadedRun
     from pytest_xling.records import RunRecord
 
 DEFAULT_PIVOT = "en"
 """For runs that were made before benchmarks could name one."""
 
 
-def pivot_of(run: RunRecord, benchmark: str) -> str:
+def pivot_of(run: RunRecord | LoadedRun, benchmark: str) -> str:
     """Return the pivot language of a benchmark, as the run was made with it."""
     pivots = run.settings.get("pivots")
     named = pivots.get(benchmark) if isinstance(pivots, Mapping) else None

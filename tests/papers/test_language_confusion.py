@@ -7,21 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_xling.analysis.loaded_run import load_run
 from pytest_xling.cli import main
 from pytest_xling.errors import ConfigError
-from pytest_xling.reports.papers.confusion import (
-    CONFUSION_COLUMNS,
-    confusion_rows,
-    confusion_sheets,
-)
-from pytest_xling.store.database import Database
+from pytest_xling.papers.language_confusion import COLUMNS, TABLES, pass_rates
 from tests.reports.scored_runs import Scored, put_run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
-    from pytest_xling.reports.papers.xlingeval_consistency import Row
+    from pytest_xling.papers.recipe import Row
 
 
 def _answers(
@@ -46,19 +42,15 @@ def _answers(
 
 
 @pytest.fixture
-def rows(tmp_path: Path) -> Iterator[Callable[..., list[Row]]]:
+def rows(tmp_path: Path) -> Callable[..., list[Row]]:
     """Returns the rows of a run with these scores."""
-    databases: list[Database] = []
 
     def made(*scored: list[Scored], **options: Any) -> list[Row]:
-        path = put_run(tmp_path / f"{len(databases)}.sqlite", [one for of in scored for one in of])
-        databases.append(database := Database(path))
-        with database.read() as connection:
-            return confusion_rows(connection, "run-1", **options)
+        path = tmp_path / f"{len(list(tmp_path.iterdir()))}.sqlite"
+        put_run(path, [one for of in scored for one in of])
+        return pass_rates(load_run("run-1", store=path), **options)
 
-    yield made
-    for database in databases:
-        database.close()
+    return made
 
 
 RIGHT, WRONG, UNUSABLE, ENGLISH_WORDS = (0.0, 0.0), (1.0, 1.0), (None, 0.0), (0.0, 1.0)
@@ -67,7 +59,7 @@ RIGHT, WRONG, UNUSABLE, ENGLISH_WORDS = (0.0, 0.0), (1.0, 1.0), (None, 0.0), (0.
 def test_rates_of_one_language(rows: Callable[..., list[Row]]) -> None:
     """Unusable answers are left out; words count where no line is wrong."""
     every, hindi = rows(_answers("hi", [RIGHT, RIGHT, ENGLISH_WORDS, WRONG, UNUSABLE]))
-    assert set(CONFUSION_COLUMNS) == set(hindi)
+    assert set(COLUMNS) == set(hindi)
     assert 75.0 == hindi["lpr"]
     assert pytest.approx(200 / 3) == hindi["wpr"]
     assert pytest.approx(2 * 75 * (200 / 3) / (75 + 200 / 3)) == hindi["lcpr"]
@@ -128,7 +120,7 @@ def test_runs_without_english_words(rows: Callable[..., list[Row]]) -> None:
     ]
     made = rows(scored)
     assert [(100.0, None, None)] * 2 == [(row["lpr"], row["wpr"], row["lcpr"]) for row in made]
-    (sheet,) = confusion_sheets(made)
+    (sheet,) = TABLES["confusion"].sheets(made)
     assert ["–", "–"] == sheet.columns["LCPR"]
 
 

@@ -1,0 +1,1 @@
+"""The tables of papers, as recipes over the frames of a stored run: one module a paper."""
