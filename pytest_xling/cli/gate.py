@@ -6,7 +6,6 @@ from contextlib import nullcontext
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
-from pytest_xling.analysis.baseline import open_baseline
 from pytest_xling.cli.opening import reading, store_location
 from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.config.values import path as parse_path
@@ -74,6 +73,8 @@ def run(args: argparse.Namespace) -> int:
         limits = read_run_thresholds(args.thresholds, {benchmark for benchmark, _ in counts})
         baseline = None
         if args.baseline is not None:
+            from pytest_xling.analysis.baseline import open_baseline  # noqa: PLC0415  seldom named
+
             baseline = open_baseline(args.baseline, store=store_location(args))
         verdicts = _decided(connection, record, counts, limits, baseline)
     status = status_now(record)

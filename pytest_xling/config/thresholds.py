@@ -23,13 +23,12 @@ from pytest_xling.config.limits import (
     unknown,
 )
 from pytest_xling.config.settings import OPTIONS
-from pytest_xling.config.yaml import YamlFile, read_yaml
 from pytest_xling.records import ALL_LANGUAGES, Threshold
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
-    from pathlib import Path
 
+    from pytest_xling.config.yaml import YamlFile
     from pytest_xling.errors import ConfigError
     from pytest_xling.interfaces.metric import Metric
 
@@ -154,7 +153,7 @@ class ThresholdFile:
 
 
 def read(
-    path: Path,
+    file: YamlFile,
     *,
     benchmarks: Collection[str],
     metrics: Mapping[str, type[Metric[Any]]],
@@ -162,10 +161,10 @@ def read(
     levels: Sequence[str] = (),
     elsewhere: Collection[str] = (),
 ) -> ThresholdFile:
-    """Read and check a thresholds file.
+    """Read and check what a thresholds file says.
 
     Args:
-        path: the file.
+        file: what is written there.
         benchmarks: the names there are.
         metrics: those there are, by name.
         language_code: from a code or alias to the code; raises ConfigError.
@@ -175,7 +174,6 @@ def read(
     Raises:
         ConfigError: names the file, the line and the fix.
     """
-    file = read_yaml(path)
     if "run" in file.data:
         raise _run_moved(file)
     for key in file.data:

@@ -31,7 +31,7 @@ from pytest_xling.gates.pairing import (
     paired_questions,
 )
 from pytest_xling.stats.mcnemar import Discordance, mcnemar
-from pytest_xling.stats.mean import mean_interval
+from pytest_xling.stats.mean import SkewedMean
 from pytest_xling.stats.paired_means import paired_mean
 from pytest_xling.stats.paired_ratios import mean_ratio, rate_ratio
 from pytest_xling.stats.tango import rate_difference
@@ -278,8 +278,7 @@ def most_lost(others: Sequence[float], measure: Measure) -> float | None:
 
 def skewed_low(differences: Sequence[float], *, alpha: float) -> float | None:
     """Return the lower end of a mean however skewed they are; None without a spread."""
-    around = mean_interval(differences, range(len(differences)), alpha=alpha)
-    return around.low if around else None
+    return SkewedMean(differences, range(len(differences))).low(alpha)
 
 
 def claim_slopes(scores: Sequence[Score]) -> dict[Cluster, float]:

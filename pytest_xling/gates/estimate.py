@@ -19,8 +19,8 @@ from pytest_xling.gates.pairing import cluster_of, mean_of, temperature_of
 from pytest_xling.interfaces.metric import within
 from pytest_xling.records import ALL_LANGUAGES, LARGEST, Estimate
 from pytest_xling.registry import load
-from pytest_xling.stats.distributions import p_by_interval
-from pytest_xling.stats.mean import mean_interval
+from pytest_xling.stats.distributions import p_by_room
+from pytest_xling.stats.mean import SkewedMean
 from pytest_xling.stats.rate_intervals import ClusteredRate
 
 if TYPE_CHECKING:
@@ -121,11 +121,11 @@ class Effect:
         if self.test is not None:
             return self.test(limit)
 
-        def ends(alpha: float) -> tuple[float, float] | None:
+        def room(alpha: float) -> float:
             low, high, _ = self.interval(alpha)
-            return None if low is None or high is None else (low, high)
+            return math.inf if low is None or high is None else min(limit - low, high - limit)
 
-        return p_by_interval(ends, limit)
+        return p_by_room(room)
 
     def put(self, estimate: Estimate, measure: Measure) -> Estimate:
         """Return *estimate* with the value, the interval and the p of this effect."""
@@ -162,14 +162,20 @@ def mean(
     weights: Sequence[float] | None = None,
 ) -> Effect:
     """Return the mean of numbers, with an interval for skewed ones."""
+    seen = SkewedMean(values, clusters, bounds=bounds, weights=weights)
 
     def interval(alpha: float) -> Ends:
-        around = mean_interval(values, clusters, alpha=alpha, bounds=bounds, weights=weights)
+        around = seen.interval(alpha)
         return Ends(around.low, around.high, around.error) if around else Ends()
 
     weighed = zip(values, weights or [1 / len(values)] * len(values), strict=True)
     value = math.fsum(v * w for v, w in weighed) if weights else mean_of(values)
-    return Effect(value=value, n=len(values), interval=interval)
+    return Effect(
+        value=value,
+        n=len(values),
+        interval=interval,
+        test=seen.p if seen.has_spread else None,
+    )
 
 
 def estimate(scores: Sequence[Score], measure: Measure) -> Estimate:

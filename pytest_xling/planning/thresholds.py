@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_xling.config.thresholds import ThresholdFile
+    from pytest_xling.config.yaml import YamlFile
 
 
 def read_thresholds(
@@ -33,14 +34,7 @@ def read_thresholds(
     Raises:
         ConfigError: names the file, the line and the fix.
     """
-    return thresholds.read(
-        path,
-        benchmarks=benchmarks,
-        metrics=_Metrics(),
-        language_code=lambda name: find(name).code,
-        levels=LEVELS,
-        elsewhere=elsewhere,
-    )
+    return _check(read_yaml(path), benchmarks=benchmarks, elsewhere=elsewhere)
 
 
 def read_run_thresholds(path: Path, benchmarks: Collection[str]) -> ThresholdFile:
@@ -56,11 +50,25 @@ def read_run_thresholds(path: Path, benchmarks: Collection[str]) -> ThresholdFil
     Raises:
         ConfigError: names the file, the line and the fix.
     """
-    written = read_yaml(path).get("benchmarks")
+    file = read_yaml(path)
+    written = file.get("benchmarks")
     names = set(written) if isinstance(written, dict) else set()
     unmentioned = set(benchmarks) - names
     elsewhere = {name for name in names - set(benchmarks) if not did_you_mean(name, unmentioned)}
-    return read_thresholds(path, benchmarks={*benchmarks, *elsewhere}, elsewhere=elsewhere)
+    return _check(file, benchmarks={*benchmarks, *elsewhere}, elsewhere=elsewhere)
+
+
+def _check(
+    file: YamlFile, *, benchmarks: Collection[str], elsewhere: Collection[str]
+) -> ThresholdFile:
+    return thresholds.read(
+        file,
+        benchmarks=benchmarks,
+        metrics=_Metrics(),
+        language_code=lambda name: find(name).code,
+        levels=LEVELS,
+        elsewhere=elsewhere,
+    )
 
 
 class _Metrics(Mapping[str, type[Metric[Any]]]):

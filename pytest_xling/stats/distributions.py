@@ -77,21 +77,19 @@ def two_sided_z(alpha: float) -> float:
     return NormalDist().inv_cdf(1 - alpha / 2)
 
 
-def p_by_interval(interval: Callable[[float], tuple[float, float] | None], limit: float) -> float:
-    """Return the two-sided p of the truth being *limit*, by the intervals that leave it out.
+def p_by_room(room: Callable[[float], float]) -> float:
+    """Return the two-sided p of the truth being a limit, by the intervals that leave it out.
 
     That is the smallest alpha whose interval does; a thousand millionth where it is smaller, and
     above a half only near.
 
     Args:
-        interval: gives the interval that misses with some probability; None where there is none.
-        limit: what the truth might be.
+        room: gives how far the limit lies within the interval that misses with some probability,
+            below 0 where it is left out; infinite where there is none.
     """
 
     def inside(z: float) -> float:
-        """Return how far inside the interval the limit lies; below 0 where it is left out."""
-        ends = interval(math.erfc(z / math.sqrt(2)))
-        return math.inf if ends is None else min(limit - ends[0], ends[1] - limit)
+        return room(math.erfc(z / math.sqrt(2)))
 
     near, low, high = _NEAR, two_sided_z(0.5), two_sided_z(_SMALLEST)
     outer, inner = inside(low), inside(high)

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_xling.stats.distributions import two_sided_z
+from pytest_xling.stats.distributions import p_by_room, two_sided_z
 from pytest_xling.stats.group_means import RESOLUTION
 
 if TYPE_CHECKING:
@@ -97,31 +97,92 @@ def mean_interval(
     Raises:
         ValueError: the lengths differ, a value is not finite, or *alpha* is out of range.
     """
-    z = two_sided_z(alpha)
-    made = per_cluster(values, clusters, weights=weights)
-    m, mean, points, largest = len(made.points), made.mean, made.points, made.largest
-    if m < 2:  # noqa: PLR2004  spread needs two
-        return None
-    lowest, highest = min(points), max(points)
-    span = highest - lowest
-    if bounds == (None, None) and span <= RESOLUTION * max(1.0, abs(lowest), abs(highest)):
-        return None
-    known = [None if bound is None else mean + largest * (bound - mean) for bound in bounds]
-    # From a bound that is known, so that a better value never brings the other one nearer.
-    first, last = known
-    if first is None:
-        first = lowest - SPANS / m * (span if known[1] is None else known[1] - lowest)
-    if last is None:
-        last = highest + SPANS / m * (span if known[0] is None else highest - known[0])
-    counts = sorted(Counter(points).items())  # in one order, for the last bit
-    low = first + _quantile([(point - first, many) for point, many in counts], z)
-    high = last - _quantile([(last - point, many) for point, many in counts], z)
-    squares = math.fsum((point - mean) ** 2 for point in points)
-    return MeanInterval(
-        low=min(mean, low if bounds[0] is None else max(bounds[0], low)),
-        high=max(mean, high if bounds[1] is None else min(bounds[1], high)),
-        error=math.sqrt(squares / (m * (m - 1))),
-    )
+    return SkewedMean(values, clusters, bounds=bounds, weights=weights).interval(alpha)
+
+
+class SkewedMean:
+    """A mean whose intervals are those of :func:`mean_interval`, made ready for any alpha.
+
+    Args:
+        values: as there, and so are the others.
+        clusters: likewise.
+        bounds: likewise.
+        weights: likewise.
+
+    Raises:
+        ValueError: the lengths differ, or a value is not finite.
+    """
+
+    def __init__(
+        self,
+        values: Sequence[float],
+        clusters: Sequence[Hashable],
+        *,
+        bounds: tuple[float | None, float | None] = (None, None),
+        weights: Sequence[float] | None = None,
+    ) -> None:
+        made = per_cluster(values, clusters, weights=weights)
+        m, mean, points, largest = len(made.points), made.mean, made.points, made.largest
+        self.mean, self._bounds, self._points = mean, bounds, points
+        self.has_spread = False
+        """Whether there is an interval."""
+        if m < 2:  # noqa: PLR2004  spread needs two
+            return
+        lowest, highest = min(points), max(points)
+        span = highest - lowest
+        if bounds == (None, None) and span <= RESOLUTION * max(1.0, abs(lowest), abs(highest)):
+            return
+        self.has_spread = True
+        known = [None if bound is None else mean + largest * (bound - mean) for bound in bounds]
+        # From a bound that is known, so that a better value never brings the other one nearer.
+        first, last = known
+        if first is None:
+            first = lowest - SPANS / m * (span if known[1] is None else known[1] - lowest)
+        if last is None:
+            last = highest + SPANS / m * (span if known[0] is None else highest - known[0])
+        self._first, self._last = first, last
+        # In one order, for the last bit; as floats, which are divided faster.
+        self._counts = [(point, float(many)) for point, many in sorted(Counter(points).items())]
+
+    def interval(self, alpha: float) -> MeanInterval | None:
+        """Return the two-sided 1 - *alpha* interval; None where no spread is known."""
+        z, m = two_sided_z(alpha), len(self._points)
+        if not self.has_spread:
+            return None
+        squares = math.fsum((point - self.mean) ** 2 for point in self._points)
+        error = math.sqrt(squares / (m * (m - 1)))
+        return MeanInterval(low=self._low(z), high=self._high(z), error=error)
+
+    def p(self, limit: float) -> float | None:
+        """Return the p of *limit* being the mean, as :func:`p_by_room`; None without a spread.
+
+        Of an interval the end beyond the mean is made only where it may be the nearer one.
+        """
+        if not self.has_spread:
+            return None
+
+        def room(alpha: float) -> float:
+            z, distance = two_sided_z(alpha), abs(limit - self.mean)
+            near = limit - self._low(z) if limit < self.mean else self._high(z) - limit
+            if near <= distance:
+                return near
+            return min(near, self._high(z) - limit if limit < self.mean else limit - self._low(z))
+
+        return p_by_room(room)
+
+    def low(self, alpha: float) -> float | None:
+        """Return the lower end of the interval alone."""
+        return self._low(two_sided_z(alpha)) if self.has_spread else None
+
+    def _low(self, z: float) -> float:
+        first, bound = self._first, self._bounds[0]
+        low = first + _quantile([(point - first, many) for point, many in self._counts], z)
+        return min(self.mean, low if bound is None else max(bound, low))
+
+    def _high(self, z: float) -> float:
+        last, bound = self._last, self._bounds[1]
+        high = last - _quantile([(last - point, many) for point, many in self._counts], z)
+        return max(self.mean, high if bound is None else min(bound, high))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,7 +235,7 @@ def per_cluster(
     return PerCluster(mean=mean, points=points, largest=largest)
 
 
-def _quantile(above: Sequence[tuple[float, int]], z: float) -> float:
+def _quantile(above: Sequence[tuple[float, float]], z: float) -> float:
     """Return the quantile, *z* standard deviations down, of a mean weighted by chance.
 
     Args:
@@ -214,7 +275,7 @@ def _quantile(above: Sequence[tuple[float, int]], z: float) -> float:
     return furthest * mean
 
 
-def _tilted(above: Sequence[tuple[float, int]], log_tilt: float) -> tuple[float, float]:
+def _tilted(above: Sequence[tuple[float, float]], log_tilt: float) -> tuple[float, float]:
     """Return how many standard deviations down tilted weights are, and the mean by them.
 
     Weights are in proportion to 1 / (1 + tilt x). That the mean, weighted by exponential variables,
@@ -222,7 +283,7 @@ def _tilted(above: Sequence[tuple[float, int]], log_tilt: float) -> tuple[float,
     the tilt is.
     """
     tilt = math.exp(log_tilt)
-    size, total, moment, logs = 1, 1.0, 0.0, 0.0
+    size, total, moment, logs = 1.0, 1.0, 0.0, 0.0
     for x, many in above:
         tilted = 1 + tilt * x
         size += many

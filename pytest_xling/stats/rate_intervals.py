@@ -101,9 +101,11 @@ class ClusteredRate:
         """Return how likely the rate is so far from *limit* by chance, as :func:`exact_p`."""
         if not 0 <= limit <= 1:
             return 0.0
-        whole = (self.rate, self.size), (1 - self.rate, self.size)
-        below = max(_as_few(*part, limit) for part in (whole[0], *self._fewer))
-        above = max(_as_few(*part, 1 - limit) for part in (whole[1], *self._fewer_clean))
+        parts = (self.rate, self.size), *self._fewer
+        below = max(_as_few(*part, limit) for part in parts)
+        above = _as_few(1 - self.rate, self.size, 1 - limit)
+        if above < below:  # else no part of it counts
+            above = max([above, *(_as_few(*part, 1 - limit) for part in self._fewer_clean)])
         return min(1.0, 2 * min(below, above))
 
 

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from sqlalchemy import (
@@ -246,7 +247,8 @@ def _read_scores(
     )
     made = {step.step: (step.metric, step.signature) for step in scored}
     read = lru_cache(maxsize=10_000)(json.loads)  # most scores are [0.0, ""]
-    for row in connection.execute(query, execution_options={"yield_per": 1000}):
+    read_rows = connection.execute(query, execution_options={"yield_per": 1000}).partitions()
+    for row in chain.from_iterable(read_rows):
         step, output, bench, code, sample_id, condition, cluster, position, level = row
         metric, signature = made[step]
         value, reason = read(output)

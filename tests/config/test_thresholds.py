@@ -8,6 +8,7 @@ import pytest
 
 from pytest_xling import registry
 from pytest_xling.config.thresholds import read
+from pytest_xling.config.yaml import read_yaml
 from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find
 from pytest_xling.records import ALL_LANGUAGES, Threshold
@@ -108,7 +109,7 @@ def test_norwegian(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     file = read(
-        path,
+        read_yaml(path),
         benchmarks=("claims",),
         metrics={"repetition": registry.load("metric", "repetition")},
         language_code={"no": "no", "hi": "hi"}.__getitem__,
@@ -289,7 +290,7 @@ def test_our_own_file() -> None:
         " health-verifiability information monolingual presupposition"
     )
     file = read(
-        REPOSITORY / "thresholds.yaml",
+        read_yaml(REPOSITORY / "thresholds.yaml"),
         benchmarks=benchmarks.split(),
         metrics=metrics,
         language_code=lambda name: find(name).code,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_xling.config.option import Sources
 from pytest_xling.config.thresholds import ThresholdFile, read
+from pytest_xling.config.yaml import read_yaml
 from pytest_xling.interfaces.metric import Flag, Metric, Number
 from pytest_xling.languages import find
 from pytest_xling.text.stance import LEVELS
@@ -43,7 +44,7 @@ def thresholds(
     path = folder / "thresholds.yaml"
     path.write_text(content, encoding="utf-8")
     return read(
-        path,
+        read_yaml(path),
         benchmarks=("claims", "health"),
         metrics=metrics,
         language_code=lambda name: find(name).code,
