@@ -111,6 +111,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     finally:
+        if argv is None:
+            gc.freeze()  # the process ends, and need not look through all it made once more
         if collecting:
             gc.enable()
     return code

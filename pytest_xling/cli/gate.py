@@ -21,6 +21,7 @@ from pytest_xling.reports.pivot import named_pivot
 from pytest_xling.reports.terminal import judgement
 from pytest_xling.reports.terminal.closing import is_closed
 from pytest_xling.store.cases import case_counts
+from pytest_xling.store.human_labels import labelled_metrics
 from pytest_xling.store.questions import question_digests
 from pytest_xling.store.runs import get_run
 from pytest_xling.store.scores import metric_steps, scores_by_place
@@ -175,6 +176,7 @@ def _decided(
             pivot=lambda benchmark: named_pivot(record, benchmark),
             compared_with=baseline,
             known_scores=scores,
+            labelled=labelled_metrics(connection),
         ),
         family=lambda spec: [gate for gate in gates if gate.family == spec.family],
         expected=lambda benchmark, metric: expected.get((benchmark, metric)),

@@ -296,16 +296,17 @@ def check_scores(scores: Sequence[Score], *, metric: str, language: str) -> None
         EvaluationError: scores of different signatures, metrics or languages are mixed; one answer
             is there twice.
     """
-    for score in scores:
-        if score.metric != metric or language not in (score.language, ALL_LANGUAGES):
+    for name, code in dict.fromkeys((score.metric, score.language) for score in scores):
+        if name != metric or language not in (code, ALL_LANGUAGES):
             msg = (
-                f"a score of {score.metric!r} in {score.language!r} does not belong to the estimate"
+                f"a score of {name!r} in {code!r} does not belong to the estimate"
                 f" of {metric!r} in {language!r}"
             )
             raise EvaluationError(msg)
-    answers = Counter((s.benchmark, s.sample_id, s.language, s.condition) for s in scores)
-    if answers and (common := answers.most_common(1)[0])[1] > 1:
-        msg = f"{metric!r} has {common[1]} scores for one answer, {'/'.join(common[0])!r}"
+    answers = [(s.benchmark, s.sample_id, s.language, s.condition) for s in scores]
+    if len(set(answers)) < len(answers):
+        answer, count = Counter(answers).most_common(1)[0]
+        msg = f"{metric!r} has {count} scores for one answer, {'/'.join(answer)!r}"
         raise EvaluationError(msg)
     signatures = sorted({score.signature for score in scores if score.value is not None})
     if len(signatures) > 1:

@@ -21,7 +21,7 @@ from pytest_xling.store.scores import scores as read_scores
 from pytest_xling.text.answer_text import ENGLISH
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from sqlalchemy import Connection
@@ -109,6 +109,8 @@ class StoredRun:
     compared_with: ComparedWith | None = None
     known_scores: Mapping[tuple[str, str, str], Sequence[Score]] | None = None
     """By benchmark, metric and language, where all of them have been read at once."""
+    labelled: Collection[tuple[str, str]] | None = None
+    """The benchmarks and metrics that people's labels are of, where that has been read."""
 
     def scores(self, benchmark: str, metric: str, language: str) -> Sequence[Score]:
         """Return the scores of a metric in a language."""
@@ -123,6 +125,8 @@ class StoredRun:
         self, benchmark: str, metric: str, language: str
     ) -> Mapping[tuple[str, str], HumanLabel]:
         """Return what people say the metric should have said, by sample and condition."""
+        if self.labelled is not None and (benchmark, metric) not in self.labelled:
+            return {}
         from pytest_xling.store.human_labels import human_labels_of  # noqa: PLC0415  seldom any
 
         with self.reading() as connection:

@@ -90,13 +90,11 @@ def sample_means(scores: Sequence[Score]) -> dict[tuple[str, str], dict[float, f
     Raises:
         EvaluationError: a value is not finite, or what stands as a condition is none.
     """
-    values: defaultdict[tuple[str, str], defaultdict[float, list[float]]]
-    values = defaultdict(lambda: defaultdict(list))
+    values: dict[tuple[str, str], dict[float, list[float]]] = {}
     for score in sorted(scores, key=attrgetter("benchmark", "sample_id", "condition")):
         if score.value is not None:
-            at = values[score.benchmark, score.sample_id]
-            value = finite(score)
-            at[temperature_of(score.condition)].append(value)
+            of_sample = values.setdefault((score.benchmark, score.sample_id), {})
+            of_sample.setdefault(temperature_of(score.condition), []).append(finite(score))
     return {
         sample: {at: mean_of(repeats) for at, repeats in by_temperature.items()}
         for sample, by_temperature in values.items()
@@ -124,13 +122,15 @@ def paired_questions(
     pairs: defaultdict[Cluster, list[tuple[float, float]]] = defaultdict(list)
     for sample, here in ours.items():
         there = theirs.get(sample, {})
-        if shared := [at for at in here if at in there]:
-            pair = (mean_of([here[at] for at in shared]), mean_of([there[at] for at in shared]))
-            pairs[questions[sample]].append(pair)
-    return {
-        question: (mean_of([a for a, _ in means]), mean_of([b for _, b in means]))
-        for question, means in pairs.items()
-    }
+        if shared := [(mean, there[at]) for at, mean in here.items() if at in there]:
+            pairs[questions[sample]].append(_mean_pair(shared))
+    return {question: _mean_pair(means) for question, means in pairs.items()}
+
+
+def _mean_pair(pairs: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    if len(pairs) == 1:
+        return pairs[0]
+    return mean_of([a for a, _ in pairs]), mean_of([b for _, b in pairs])
 
 
 def answer_pairs(
@@ -202,13 +202,14 @@ class BaselineSide:
 
     def shared(self, scores: Sequence[Score]) -> Shared:
         """Return what *scores*, of one language and perhaps level, have a counterpart of."""
-        then: defaultdict[tuple[str, str], list[Score]] = defaultdict(list)
-        for score in scores and self.then.get(scores[0].language, ()):
-            then[score.sample_id, score.language].append(score)
-        asked = {(score.sample_id, score.language) for score in scores}
-        both = {key for key in asked if key in then and self._same(*key)}
-        here = [score for score in scores if (score.sample_id, score.language) in both]
-        there = [score for key in sorted(both) for score in then[key]]
+        language = scores[0].language if scores else ""
+        then: defaultdict[str, list[Score]] = defaultdict(list)
+        for score in self.then.get(language, ()):
+            then[score.sample_id].append(score)
+        asked = {score.sample_id for score in scores}
+        both = {sample for sample in asked if sample in then and self._same(sample, language)}
+        here = [score for score in scores if score.sample_id in both]
+        there = [score for sample in sorted(both) for score in then[sample]]
         refused = self._refused(here, there)
         if not refused and len(both) < LEAST_SHARED * len(asked):
             counts = f"{len(both)} of {len(asked)} questions"
@@ -237,10 +238,10 @@ class BaselineSide:
     def _same(self, sample: str, language: str) -> bool:
         """Tell whether both have asked the same, in all that one score of a sample rests on."""
         now, then = self.asked_now.get((sample, language)), self.asked_then.get((sample, language))
-        if now is None or then is None:
+        if now is None or then is None or not now.is_same(then):
             return False
-        if not now.is_same(then) or self.unit == "answer":
-            return now.is_same(then)
+        if self.unit == "answer":
+            return True
         keys: list[tuple[str, str]] = []
         if self.unit == "pivot" and self.pivot is not None:
             keys.append((sample, self.pivot))

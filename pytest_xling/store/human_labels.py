@@ -73,6 +73,12 @@ def human_values(
     return {row.case_id: row.value for row in connection.execute(query)}
 
 
+def labelled_metrics(connection: Connection) -> set[tuple[str, str]]:
+    """Return the benchmarks and metrics that there are labels of, in any run."""
+    query = select(table.c.benchmark, table.c.metric).distinct()
+    return {(row.benchmark, row.metric) for row in connection.execute(query)}
+
+
 def human_labels_of(
     connection: Connection, run_id: str, *, benchmark: str, metric: str, language: str
 ) -> dict[tuple[str, str], HumanLabel]:

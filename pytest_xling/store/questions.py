@@ -92,10 +92,8 @@ Questions: TypeAlias = "dict[tuple[str, str], Question]"
 
 def digest_of(question: str, reference: str | None) -> str:
     """Return a short digest of a question, and after a hyphen that of its reference if any."""
-    parts = [question] if reference is None else [question, reference]
-    return "-".join(
-        sha256(part.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS] for part in parts
-    )
+    digest = sha256(question.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
+    return digest if reference is None else f"{digest}-{digest_of(reference, None)}"
 
 
 def question_digests(connection: Connection, run_id: str, *, benchmark: str) -> Questions:
@@ -116,7 +114,7 @@ def question_digests(connection: Connection, run_id: str, *, benchmark: str) -> 
         (sample, language): Question(
             digest=digest_of(question, reference), cluster=cluster or sample
         )
-        for sample, language, cluster, question, reference in connection.execute(query)
+        for sample, language, cluster, question, reference in connection.execute(query).all()
     }
 
 
