@@ -1,4 +1,4 @@
-"""Find metrics, annotators, providers and dataset readers by name, importing only what is used.
+"""Find metrics, annotators, providers and importers by name, importing only what is used.
 
 There are three places to look: the tables below, what a conftest.py or a benchmark's test file has
 added (:func:`add`), and entry points of other packages in the group ``pytest_xling.<kind>s``. A
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.interfaces.annotator import Annotator
+from pytest_xling.interfaces.importer import Importer
 from pytest_xling.interfaces.metric import Better, Flag, Metric, Number, Unit
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from pytest_xling.keys import JsonValue
 
-Kind: TypeAlias = Literal["annotator", "dataset", "metric", "provider"]
+Kind: TypeAlias = Literal["annotator", "importer", "metric", "provider"]
 
 BUILT_IN: Final[Mapping[Kind, Mapping[str, str]]] = {
     "metric": {
@@ -123,15 +124,15 @@ BUILT_IN: Final[Mapping[Kind, Mapping[str, str]]] = {
         "serper": "serper:SerperProvider",
         "transcript": "transcript:TranscriptProvider",
     },
-    "dataset": {
-        "calmqa": "calmqa:CalmqaReader",
-        "claims": "claims:ClaimsReader",
-        "epitome": "epitome:EpitomeReader",
-        "rows": "rows:READER",
-        "lcb": "lcb:LcbReader",
-        "mmlu": "mmlu:MmluReader",
-        "uphill": "uphill:UphillReader",
-        "xlinghealth": "xlinghealth:XLingHealthReader",
+    "importer": {
+        "calmqa": "calmqa:Calmqa",
+        "claims": "claims:Claims",
+        "epitome": "epitome:Epitome",
+        "rows": "rows:Rows",
+        "lcb": "lcb:Lcb",
+        "mmlu": "mmlu:Mmlu",
+        "uphill": "uphill:Uphill",
+        "xlinghealth": "xlinghealth:XLingHealth",
     },
 }
 """By kind and name: the module below ``pytest_xling.<kind>s`` and the class in it."""
@@ -142,7 +143,11 @@ OWN_METRIC: Final = (
 )
 """What to do about a metric that is not there."""
 
-_BASES: Final[Mapping[Kind, type]] = {"metric": Metric, "annotator": Annotator}
+_BASES: Final[Mapping[Kind, type]] = {
+    "metric": Metric,
+    "annotator": Annotator,
+    "importer": Importer,
+}
 _added: dict[tuple[Kind, str], Any] = {}
 _described: dict[str, type[Metric[Any]]] = {}
 
@@ -306,7 +311,7 @@ def load(kind: Kind, name: str) -> Any:  # noqa: ANN401  the class is whatever t
         if base is not None and getattr(cls, "name", None) != name:
             msg = f"{where} calls itself {getattr(cls, 'name', None)!r}; both have to be the same"
             raise ConfigError(msg)
-        if base is not None and not isinstance(getattr(cls, "version", None), str):
+        if kind in {"annotator", "metric"} and not isinstance(getattr(cls, "version", None), str):
             msg = f'{where} has no version; write such as version = "1"'
             raise ConfigError(msg)
         if kind == "metric":

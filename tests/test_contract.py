@@ -315,10 +315,11 @@ DAMAGED = {
 """A file of each layout."""
 
 
-@pytest.mark.parametrize("name", BUILT_IN["dataset"])
+@pytest.mark.parametrize("name", BUILT_IN["importer"])
 def test_a_reader_names_the_file_that_is_wrong(name: str, tmp_path: Path) -> None:
     """An empty folder is of no layout; a file without sense is named."""
-    reader = load("dataset", name)
+    reader = load("importer", name)()
+    assert name == reader.name
     assert not reader.recognises(tmp_path)
     assert not reader.recognises(tmp_path / "nothing")
     file = tmp_path / DAMAGED[name]

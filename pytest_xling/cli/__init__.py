@@ -9,6 +9,7 @@ import sys
 from functools import partial
 from importlib import import_module
 from io import TextIOWrapper
+from keyword import iskeyword
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -43,12 +44,16 @@ COMMANDS = {
     "ratings": "say what people's ratings of answers depend on, by a mixed model",
     "calibrate": "measure what gates rest on: what labels answers, and what translates them",
     "train": "train what finds stances or empathy from labelled answers",
-    "transcripts": "turn answers stored elsewhere into a transcript",
+    "import": "read questions and answers of another layout, and write them in ours",
     "explain": "say what was asked in a case, and why it was not answered from the store",
     "init": "write a starter benchmark and thresholds.yaml",
 }
 
-WITHOUT_STORE = {"init", "ratings", "train", "transcripts"}
+WITHOUT_STORE = {"init", "ratings", "train", "import"}
+GONE = {
+    "transcripts": "xling import PATH --answers-by MODEL -o DIR (the answers are DIR/answers.jsonl)"
+}
+"""What does now what a command did that is no more."""
 FLAGS = ("-h", "--help", "--version")
 """Of the command as a whole, but for the store's."""
 
@@ -136,7 +141,7 @@ def _run(argv: list[str]) -> int:
     sources = Sources(cli=vars(given), environ=os.environ, rootdir=cwd, cwd=cwd)
     add_variables(sources, os.environ)
     args.xling_store = given.xling_store
-    code: int = import_module(f"{__name__}.{args.command}").run(args)
+    code: int = _module(args.command).run(args)
     return code
 
 
@@ -155,6 +160,8 @@ def _parser(shared: _Parser, argv: Sequence[str]) -> argparse.ArgumentParser:
         hint = did_you_mean(argv[0], (*FLAGS, "--xling-store"))
         parser.error(f"unknown option {argv[0]!r} before the command.{hint}")
     chosen = next((word for word in argv if not word.startswith("-")), None)
+    if chosen in GONE:
+        parser.error(f"the command {chosen!r} is gone; it is now: {GONE[chosen]}")
     if chosen is not None and chosen not in COMMANDS:
         msg = f"unknown command {chosen!r}.{did_you_mean(chosen, COMMANDS)}"
         parser.error(f"{msg} Known: {', '.join(COMMANDS)}")
@@ -168,8 +175,12 @@ def _parser(shared: _Parser, argv: Sequence[str]) -> argparse.ArgumentParser:
             allow_abbrev=False,
         )
         if name == chosen:
-            import_module(f"{__name__}.{name}").add_arguments(command)
+            _module(name).add_arguments(command)
     return parser
+
+
+def _module(command: str) -> Any:  # noqa: ANN401  a module with run and add_arguments
+    return import_module(f"{__name__}.{command}{'_' if iskeyword(command) else ''}")
 
 
 class _Version(argparse.Action):

@@ -8,17 +8,17 @@ from collections import Counter
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
-from pytest_xling.datasets.rows import READER
-from pytest_xling.datasets.rows.formats import SUFFIXES, Table, rows_of
-from pytest_xling.datasets.rows.places import BLANK, language_code
 from pytest_xling.errors import ConfigError
-from pytest_xling.interfaces.dataset import DataMap
+from pytest_xling.importers.rows import Rows
+from pytest_xling.importers.rows.formats import SUFFIXES, Table, rows_of
+from pytest_xling.importers.rows.places import BLANK, language_code
+from pytest_xling.interfaces.importer import DataMap
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from pytest_xling.interfaces.dataset import Column
+    from pytest_xling.interfaces.importer import Column
 
 QUESTION: Final = ("question", "text", "prompt", "query", "input")
 LANGUAGE: Final = ("language", "lang", "locale", "language_code", "lang_code")
@@ -45,9 +45,9 @@ def texts_for(table: Path, name: str) -> dict[str, str]:
         msg = f"--from: {table}: no such file; check the path"
         raise ConfigError(msg)
     columns = _columns(table)
-    reader = READER.mapped(DataMap(columns=columns, origin=dict.fromkeys(columns, "--from")))
-    languages = reader.languages(table)
-    samples = reader.read(table, benchmark=name, languages=languages)
+    rows = Rows(DataMap(columns=columns, origin=dict.fromkeys(columns, "--from")))
+    languages = rows.languages(table)
+    samples = rows.read(table, benchmark=name, languages=languages)
     counts = Counter(sample.language for sample in samples)
     told = {
         "NAME": name,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from pytest_xling.errors import DataError
 from pytest_xling.files.strict_json import require_text
-from pytest_xling.files.tables import table_rows
+from pytest_xling.files.tables import files_at, table_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,20 +58,13 @@ def epitome_files(path: Path) -> list[Path]:
     A file is EPITOME's if it is .csv or .tsv and its name has "epitome" or one of the three
     mechanisms in it, such as ``emotional-reactions-reddit.csv``.
     """
-    for folder in (path / "dataset", path / "data", path):
-        try:
-            files = sorted(filter(_is_epitome, folder.iterdir()))
-        except OSError:
-            continue
-        if files:
-            return files
-    return [path] if _is_epitome(path) else []
+    return files_at(path, _is_epitome, folders=("dataset", "data", ""))
 
 
 def _is_epitome(file: Path) -> bool:
     name = file.name.casefold().replace("_", "-")
     named = any(part in name for part in ("epitome", *_MECHANISMS))
-    return named and file.suffix.lower() in _SUFFIXES and file.is_file()
+    return named and file.suffix.lower() in _SUFFIXES
 
 
 def epitome_rows(file: Path) -> Iterator[EpitomeRow]:

@@ -1,4 +1,4 @@
-"""Read tables from CSV, TSV, JSON or JSONL: row by row, since UPHILL's are large."""
+"""Find tables, and read them from CSV, TSV, JSON or JSONL: by row, since UPHILL's are large."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pytest_xling.files.strict_json import parse, unique_keys
 if TYPE_CHECKING:
     import zipfile
     from _csv import Reader
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from pytest_xling.keys import JsonValue
@@ -64,6 +64,28 @@ _NEAR_END = 16
 _SIGN = re.compile(r"\S")
 
 _decoder = json.JSONDecoder(object_pairs_hook=unique_keys)
+
+
+def files_at(
+    path: Path, is_meant: Callable[[Path], bool], *, folders: Iterable[str] = ("data", "")
+) -> list[Path]:
+    """Return *path* itself if it is a file that is meant, else those of its first folder with some.
+
+    Args:
+        path: a file or a folder.
+        is_meant: tells by a file's name, or its first lines, whether it is one of a layout.
+        folders: within *path*; "" is itself.
+    """
+    if path.is_file():
+        return [path] if is_meant(path) else []
+    for folder in folders:
+        try:
+            files = sorted((path / folder).iterdir())
+        except OSError:
+            continue
+        if meant := [file for file in files if file.is_file() and is_meant(file)]:
+            return meant
+    return []
 
 
 def table_rows(

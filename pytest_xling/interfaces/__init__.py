@@ -1,1 +1,1 @@
-"""What a metric, an annotator, a provider and a dataset reader must offer."""
+"""What a metric, an annotator, a provider and an importer must offer."""

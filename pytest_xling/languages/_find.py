@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from pytest_xling.errors import ConfigError, did_you_mean
+from pytest_xling.errors import ConfigError, DataError, did_you_mean
 from pytest_xling.languages._table import (
     OTHERS_IN_TRAINING_DATA,
     languages,
@@ -41,6 +41,19 @@ def find(code_or_alias: str) -> Language:
         msg = f"unknown language {code_or_alias!r}.{_tags.advice(spelling)}"
         raise ConfigError(msg)
     return known
+
+
+def require_language(code_or_alias: str, *, where: str) -> Language:
+    """Return the language that data name.
+
+    Raises:
+        DataError: no such language; *where* heads the message.
+    """
+    try:
+        return find(code_or_alias)
+    except ConfigError as error:
+        msg = f"{where}: {error}"
+        raise DataError(msg) from error
 
 
 def names(code: str) -> tuple[str, ...]:

@@ -9,21 +9,20 @@ from typing import TYPE_CHECKING
 
 from pytest_xling import registry
 from pytest_xling.errors import ConfigError, did_you_mean
-from pytest_xling.interfaces.dataset import DataMap, Mappable, Notices
+from pytest_xling.interfaces.importer import DataMap, Importer
 from pytest_xling.planning.expand import answered_in
 from pytest_xling.planning.prompts import Prompts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pytest_xling.interfaces.dataset import DatasetReader
     from pytest_xling.records import Sample
 
 PROMPTS = "prompts.yaml"
 """The file that makes a folder a benchmark."""
 
 ROWS = "rows"
-"""The layout of our own: tables, which are what no other reader recognises."""
+"""The layout of our own: tables, which are what no other importer recognises."""
 
 _SKIPPED = {"node_modules", "build", "dist", "venv", "__pycache__"}
 
@@ -36,7 +35,7 @@ class Benchmark:
     folder: Path
     data: Path
     prompts: Prompts
-    reader: DatasetReader
+    importer: Importer
     answered: frozenset[str] | None = None
     """The languages there are stored answers in, where no others are to be asked; else None."""
 
@@ -47,9 +46,7 @@ class Benchmark:
 
     def notices(self, languages: Sequence[str]) -> list[str]:
         """Return what is odd about the data without being wrong, a line each."""
-        if not isinstance(self.reader, Notices):
-            return []
-        return self.reader.notices(self.data, languages=self._asked_in(languages))
+        return self.importer.notices(self.data, languages=self._asked_in(languages))
 
     def languages(self) -> tuple[str, ...]:
         """Return the codes of the languages answers can be in, sorted.
@@ -58,7 +55,7 @@ class Benchmark:
         """
         if answer_in := self.prompts.design.answer_in:
             return tuple(sorted({*chain.from_iterable(answer_in.values())}))
-        return self.reader.languages(self.data)
+        return self.importer.languages(self.data)
 
     def samples(self, languages: Sequence[str]) -> list[Sample]:
         """Read the samples to be answered in *languages*, in data order.
@@ -78,7 +75,7 @@ class Benchmark:
                 )
                 raise ConfigError(msg)
         asked_in = self._asked_in(languages)
-        samples = self.reader.read(self.data, benchmark=self.name, languages=asked_in)
+        samples = self.importer.read(self.data, benchmark=self.name, languages=asked_in)
         answer_in = self.prompts.design.answer_in
         if not answer_in:
             return samples
@@ -103,7 +100,7 @@ class Benchmark:
         answer_in = self.prompts.design.answer_in
         if not answer_in:
             return languages
-        known = self.reader.languages(self.data)
+        known = self.importer.languages(self.data)
         for asked in answer_in:
             if asked not in known:
                 msg = (
@@ -136,33 +133,34 @@ def _data_in(folder: Path) -> Path:
 
 def _shares_data(folder: Path) -> bool:
     parents = folder.parent / "data"
-    return not _data_in(folder).exists() and parents.is_dir() and _reader(parents) is not None
+    return not _data_in(folder).exists() and parents.is_dir() and recognised(parents) is not None
 
 
-def _reader(place: Path) -> DatasetReader | None:
-    """Return the reader of the layout *place* has; None where it has none we know."""
-    for layout in sorted(registry.names("dataset"), key=lambda name: (name == ROWS, name)):
-        reader: DatasetReader = registry.load("dataset", layout)
-        if reader.recognises(place):
-            return reader
+def recognised(place: Path) -> Importer | None:
+    """Return the importer of the layout *place* has; None where it has none we know."""
+    for layout in sorted(registry.names("importer"), key=lambda name: (name == ROWS, name)):
+        importer: Importer = registry.load("importer", layout)()
+        if importer.recognises(place):
+            return importer
     return None
 
 
-def reader_of(place: Path) -> DatasetReader:
-    """Return the reader of the data at *place*.
+def importer_of(place: Path) -> Importer:
+    """Return the importer of the data at *place*.
 
     Raises:
         ConfigError: it has no layout we know.
     """
-    reader = _reader(place)
-    if reader is None:
+    importer = recognised(place)
+    if importer is None:
+        known = ", ".join(registry.names("importer"))
         msg = (
-            f"{place} has no layout we know; we read: {', '.join(registry.names('dataset'))}. Name "
+            f"{place} has no layout we know; we read: {known}. Name "
             "tables by their language (hi.csv), or say in prompts.yaml which file it is: "
             "`data: {file: q.csv}`"
         )
         raise ConfigError(msg)
-    return reader
+    return importer
 
 
 def open_benchmark(
@@ -191,15 +189,32 @@ def open_benchmark(
         msg = f"benchmark {name!r} has no data: {place} does not exist"
         raise ConfigError(msg)
     try:
-        reader = reader_of(place) if prompts.data is None else registry.load("dataset", ROWS)
+        importer = _importer(place, prompts.data, named=data_name(folder) in data)
     except ConfigError as error:
         msg = f"benchmark {name!r}: {error}"
         raise ConfigError(msg) from error
-    if isinstance(reader, Mappable):
-        reader = reader.mapped(mapped)
     return Benchmark(
-        name=name, folder=folder, data=place, prompts=prompts, reader=reader, answered=answered
+        name=name,
+        folder=folder,
+        data=place,
+        prompts=prompts,
+        importer=importer.mapped(mapped),
+        answered=answered,
     )
+
+
+def _importer(place: Path, data: DataMap | None, *, named: bool) -> Importer:
+    """Return what reads *place*: what prompts.yaml names, else what recognises it.
+
+    Args:
+        place: of the data.
+        data: what prompts.yaml says of its own.
+        named: whether ``--xling-data`` names *place*, so that its layout may be another one.
+    """
+    if data is None or (data.layout and named):
+        return importer_of(place)
+    importer: Importer = registry.load("importer", data.layout or ROWS)()
+    return importer
 
 
 def _own_data(folder: Path, data: DataMap | None) -> Path:

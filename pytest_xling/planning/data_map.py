@@ -5,19 +5,22 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final, get_args
 
+from pytest_xling import registry
 from pytest_xling.config.values import one_of
 from pytest_xling.errors import did_you_mean
-from pytest_xling.interfaces.dataset import DataMap, Pair
+from pytest_xling.interfaces.importer import DataMap, Pair
 from pytest_xling.planning.reading import by_language
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from pytest_xling.config.yaml import YamlFile, YamlValue
-    from pytest_xling.interfaces.dataset import Column
+    from pytest_xling.interfaces.importer import Column
 
 DATA: Final = "data"
 BLANK: Final = "{language}"
 
-_PLACES: Final = ("file", "hub", "subset", "split", "revision")
+_PLACES: Final = ("file", "hub", "subset", "split", "revision", "layout")
 _SWITCHES: Final = ("header", "quotes")
 _PER_LANGUAGE: Final = ("file", "subset", "split")
 _TOGETHER: Final = ("id", "parallel_id", "wrong")
@@ -62,6 +65,7 @@ def read_data_map(file: YamlFile) -> DataMap | None:
             _check_field(file, key, absent=[k for k in (*_FIELDS, *_SETTINGS) if k not in given])
             columns[key] = _name(file, key, value, together=key in _TOGETHER)
     _check_hub(file, settings)
+    _check_layout(file, given)
     origin = {key: f"{file.name}:{file.line(DATA, key)}: {DATA}.{key}" for key in given}
     return DataMap(columns=columns, origin=origin, **settings)
 
@@ -88,6 +92,18 @@ def _check_hub(file: YamlFile, settings: dict[str, Any]) -> None:
     for key in ("subset", "revision"):
         if key in settings and not hub:
             raise file.error(DATA, key, what="means something only with hub:")
+
+
+def _check_layout(file: YamlFile, given: Collection[str]) -> None:
+    if "layout" not in given:
+        return
+    layout, known = file.get(DATA, "layout"), registry.names("importer")
+    if layout not in known:
+        what = f"unknown layout {layout!r}.{did_you_mean(str(layout), known)} Known: "
+        raise file.error(DATA, "layout", what=what + ", ".join(known))
+    if others := [key for key in given if key not in {"layout", "file"}]:
+        what = "means nothing beside layout:, which knows its columns; keep one of them"
+        raise file.error(DATA, others[0], what=what)
 
 
 def _varies(value: object) -> bool:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_xling.config.yaml import Place, YamlFile
-    from pytest_xling.interfaces.dataset import DataMap
+    from pytest_xling.interfaces.importer import DataMap
     from pytest_xling.planning.checks import Check
     from pytest_xling.records import PromptStyle, Sample, Turn
 

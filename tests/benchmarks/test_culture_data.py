@@ -15,7 +15,7 @@ import pycld2
 import pytest
 from ruamel.yaml import YAML
 
-from pytest_xling.datasets.rows import READER
+from pytest_xling.importers.rows import Rows
 from pytest_xling.languages import find
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ FOREIGN = {
 
 @cache
 def _samples(language: str) -> tuple[Sample, ...]:
-    return tuple(READER.read(BENCHMARK, benchmark="culture", languages=[language]))
+    return tuple(Rows().read(BENCHMARK, benchmark="culture", languages=[language]))
 
 
 def _all() -> list[Sample]:
@@ -65,7 +65,7 @@ def _letters(text: str) -> Counter[str]:
 
 def test_the_reader_finds_the_ten_languages() -> None:
     """No more, no fewer."""
-    assert LANGUAGES == READER.languages(BENCHMARK)
+    assert LANGUAGES == Rows().languages(BENCHMARK)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -182,7 +182,7 @@ def test_every_text_is_in_composed_form_and_trimmed() -> None:
 @pytest.mark.skipif(not CHECKOUT.is_dir(), reason="the CaLMQA checkout is not here")
 def test_no_question_is_taken_from_calmqa() -> None:
     """No six words in a row, nor in Chinese and Japanese twelve characters, are CaLMQA's."""
-    calmqa = pytest.importorskip("pytest_xling.datasets.calmqa").CalmqaReader
+    calmqa = pytest.importorskip("pytest_xling.importers.calmqa").Calmqa()
     theirs: set[str] = set()
     codes = sorted(set(LANGUAGES) & set(calmqa.languages(CHECKOUT)))
     for sample in calmqa.read(CHECKOUT, benchmark="culture", languages=codes):

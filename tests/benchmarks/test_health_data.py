@@ -13,7 +13,7 @@ import py3langid
 import pycld2
 import pytest
 
-from pytest_xling.datasets.rows import READER
+from pytest_xling.importers.rows import Rows
 from pytest_xling.languages import find
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ WRITING = {"Deva": "DEVANAGARI", "Hans": "CJK", "Latn": "LATIN"}
 
 @cache
 def _samples(language: str) -> tuple[Sample, ...]:
-    return tuple(READER.read(BENCHMARK, benchmark="health", languages=[language]))
+    return tuple(Rows().read(BENCHMARK, benchmark="health", languages=[language]))
 
 
 def _all() -> list[Sample]:
@@ -49,7 +49,7 @@ def _card() -> str:
 
 def test_the_reader_finds_the_four_languages() -> None:
     """Those of XLingEval."""
-    assert LANGUAGES == READER.languages(BENCHMARK)
+    assert LANGUAGES == Rows().languages(BENCHMARK)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -167,7 +167,7 @@ def test_every_text_is_in_composed_form_and_trimmed() -> None:
 @pytest.mark.parametrize("name", ["LiveQA.xlsx", "MedicationQA.xlsx"])
 def test_no_text_is_taken_from_xlinghealth(name: str) -> None:
     """No eight words in a row, nor in Chinese sixteen characters, are theirs."""
-    reader = pytest.importorskip("pytest_xling.datasets.xlinghealth").XLingHealthReader
+    reader = pytest.importorskip("pytest_xling.importers.xlinghealth").XLingHealth
     theirs: set[str] = set()
     for sample in reader.read(XLINGHEALTH / name, benchmark="health", languages=LANGUAGES):
         for text in (sample.prompt["question"], sample.reference):

@@ -16,7 +16,7 @@ import pycld2
 import pytest
 from ruamel.yaml import YAML
 
-from pytest_xling.datasets.rows import READER
+from pytest_xling.importers.rows import Rows
 from pytest_xling.languages import find, languages
 
 BENCHMARK = Path(__file__).resolve().parents[2] / "benchmarks/parity"
@@ -104,8 +104,8 @@ def _by_cld2(text: str) -> str:
 def test_the_reader_finds_english_and_the_thirty_languages_of_the_paper(half: str) -> None:
     """In both halves, every row."""
     assert 30 == len(OTHERS)
-    assert LANGUAGES == READER.languages(BENCHMARK / half)
-    samples = READER.read(BENCHMARK / half, benchmark=half, languages=LANGUAGES)
+    assert LANGUAGES == Rows().languages(BENCHMARK / half)
+    samples = Rows().read(BENCHMARK / half, benchmark=half, languages=LANGUAGES)
     assert 31 * len(IDS[half]) == len(samples)
 
 

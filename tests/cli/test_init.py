@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_xling.cli import main
-from pytest_xling.datasets.rows import READER
+from pytest_xling.importers.rows import Rows
 from tests import forkserver
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def test_a_file_in_the_way_is_an_error(tmp_path: Path, capsys: pytest.CaptureFix
 def test_questions_are_parallel(tmp_path: Path) -> None:
     """Nine questions exist in every language, three in each alone."""
     main(["init", str(tmp_path)])
-    samples = READER.read(
+    samples = Rows().read(
         tmp_path / "benchmarks/example", benchmark="example", languages=["en", "es", "hi", "zh"]
     )
     by_language: dict[str, set[str]] = {}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling.datasets.rows import READER
+from pytest_xling.importers.rows import Rows
 from pytest_xling.planning.expand import candidates
 from pytest_xling.planning.prompts import Prompts
 from pytest_xling.text.yes_no import yes_or_no
@@ -26,7 +26,7 @@ YES_NO = {"en": ("Yes", "No"), "es": ("Sí", "No"), "hi": ("हाँ", "नह�
 
 def samples() -> list[Sample]:
     """Return the bundled questions."""
-    return READER.read(HEALTH / "data", benchmark="health", languages=LANGUAGES)
+    return Rows().read(HEALTH / "data", benchmark="health", languages=LANGUAGES)
 
 
 @pytest.fixture

@@ -272,12 +272,18 @@ def test_stored_answers_of_calmqa_come_out_as_a_table(project: Project) -> None:
     shutil.rmtree(project.benchmark)
     (project.root / "benchmarks/culture/test_culture.py").unlink()
     project.write("thresholds.yaml", "defaults: {min_n: 1}\n")
-    made = project.xling("transcripts", "calmqa", str(CALMQA), "--answers-by=GPT 4o", "-o", "gpt")
+    made = project.xling("import", str(CALMQA), "--answers-by=GPT 4o", "-o", "gpt")
     assert 0 == made.returncode, made.stderr
     with answering(claims=True, translator="lossless") as url:
         project.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
         outcome = project.run(
-            *("benchmarks/culture", "--model=transcript:gpt", *BESIDE[1:], "-n0", "-q"),
+            *(
+                "benchmarks/culture",
+                "--model=transcript:gpt/answers.jsonl",
+                *BESIDE[1:],
+                "-n0",
+                "-q",
+            ),
             *(f"--xling-data=culture={CALMQA}", "--langs=en,es,hi", "--xling-limit=34"),
             "--xling-search=bm25",
         )

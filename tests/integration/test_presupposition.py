@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_xling.analysis.labelled import bundled_labels
-from pytest_xling.datasets.claims import ClaimsReader
+from pytest_xling.importers.claims import Claims
 from pytest_xling.text.stance import RIGHT_STANCE
 from tests.servers.openai_server import answering, stats
 
@@ -61,7 +61,7 @@ def answered(sample: Sample, stance: str) -> str:
 
 def claims(languages: Sequence[str] = TWO) -> list[Sample]:
     """Return the bundled claims."""
-    return ClaimsReader.read(CLAIMS, benchmark="presupposition", languages=languages)
+    return Claims().read(CLAIMS, benchmark="presupposition", languages=languages)
 
 
 def right(sample: Sample, _level: int) -> str:

@@ -99,15 +99,16 @@ def replayed(tmp_path_factory: pytest.TempPathFactory) -> Project:
     project.write("pytest.ini", "[pytest]\n")
     shutil.copy(ROOT / "thresholds.yaml", project.root)
     shutil.copytree(ROOT / "benchmarks", project.root / "benchmarks", dirs_exist_ok=True)
-    made = project.xling(
-        "transcripts", "calmqa", str(CALMQA), "--answers-by", MODEL, "-o", "gpt-4o.jsonl"
-    )
-    assert "gpt-4o.jsonl: 1,968 answers in 23 languages\n" == made.stdout, made.stderr
+    made = project.xling("import", str(CALMQA), "--answers-by", MODEL, "-o", "calmqa")
+    assert [
+        "calmqa/data: 1,968 questions in 23 languages",
+        "calmqa/answers.jsonl: 1,968 answers in 23 languages",
+    ] == made.stdout.splitlines(), made.stderr
     done = project.run(
         "benchmarks/culture",
-        "--model=transcript:gpt-4o.jsonl",
+        "--model=transcript:calmqa/answers.jsonl",
         f"--langs={','.join(LANGUAGES)}",
-        f"--xling-data=culture={CALMQA}",
+        "--xling-data=culture=calmqa",
         "--xling-run-name=gpt-4o",
         "--xling-param=wrong_language.rule=calmqa",
     )

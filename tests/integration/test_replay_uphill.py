@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_xling.cli import main
-from tests.datasets.uphill_files import LEVELS, queries, responses, write_csv
+from tests.importers.uphill_files import LEVELS, queries, responses, write_csv
 from tests.integration.project import Project
 
 if TYPE_CHECKING:
@@ -63,11 +63,10 @@ def _replayed(tmp_path: Path, file: Path, *more: str) -> Outcome:
     project.write("presupposition/prompts.yaml", 'chat: "{question}"\n')
     project.write("presupposition/test_presupposition.py", TEST_FILE)
     project.write("judge.yaml", JUDGE)
-    out = tmp_path / "t.jsonl"
-    asked_for = ["--answers-by", "gpt-3.5-turbo", "-o", str(out)]
-    assert 0 == main(["transcripts", "uphill", str(file), *asked_for])
+    out = tmp_path / "uphill"
+    assert 0 == main(["import", str(file), "--answers-by=gpt-3.5-turbo", "-o", str(out)])
     return project.run(
-        f"--model=transcript:{out}",
+        f"--model=transcript:{out / 'answers.jsonl'}",
         "--langs=en",
         f"--xling-data=presupposition={file}",
         "--xling-samples=2",

@@ -112,7 +112,7 @@ def test_ids_are_checked_whoever_read_the_data(
         languages=lambda _: ("en",),
         read=lambda *_, **__: [replace(question, id=name) for name in names],
     )
-    benchmark = replace(bread.write({"en": ["q1"]}), reader=reader)
+    benchmark = replace(bread.write({"en": ["q1"]}), importer=reader)
     with pytest.raises(DataError, match=message):
         plan(benchmark, bread.settings(langs="en"))
 

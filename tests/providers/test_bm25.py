@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_xling.datasets.rows import READER
 from pytest_xling.errors import ConfigError, DataError, PermanentFault
+from pytest_xling.importers.rows import Rows
 from pytest_xling.interfaces.search import results_of
 from pytest_xling.planning.benchmark import bundled
 from pytest_xling.providers.bm25 import Bm25Provider, index
@@ -137,9 +137,9 @@ def test_every_question_finds_its_article(shipped: Bm25Provider) -> None:
         for line in file.read_text(encoding="utf-8").splitlines()
     ]
     about = [(row["title"], question) for row in rows for question in row.get("about", [])]
-    samples = READER.read(bundled()["culture"], benchmark="culture", languages=["en"])
+    samples = Rows().read(bundled()["culture"], benchmark="culture", languages=["en"])
     for language in ("es", "hi", "zh"):
-        read = READER.read(bundled()["culture"], benchmark="culture", languages=[language])
+        read = Rows().read(bundled()["culture"], benchmark="culture", languages=[language])
         samples += [sample for sample in read if sample.metadata["set"] == "specific"]
     # The first twelve of all languages, and the first six of each of these, have articles.
     queries = [

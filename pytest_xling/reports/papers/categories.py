@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
 from pytest_xling.errors import ConfigError
-from pytest_xling.planning.benchmark import reader_of
+from pytest_xling.planning.benchmark import importer_of
 from pytest_xling.planning.subset import benchmark_meant, benchmarks_meant
 from pytest_xling.reports.papers.paper_table import PaperTable
 from pytest_xling.reports.sheet import Sheet
@@ -143,8 +143,8 @@ def samples_of_data(place: Path) -> list[Sample]:
         ConfigError: *place* has no layout we know.
         DataError: a row is wrong; names file and line.
     """
-    reader = reader_of(place)
-    return list(reader.read(place, benchmark="data", languages=reader.languages(place)))
+    importer = importer_of(place)
+    return importer.read(place, benchmark="data", languages=importer.languages(place))
 
 
 def _name_another(field: str) -> str:

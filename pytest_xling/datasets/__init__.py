@@ -1,1 +1,0 @@
-"""Dataset readers: one module or package per layout."""

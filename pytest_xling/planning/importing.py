@@ -1,0 +1,194 @@
+"""Foreign questions and answers in our own layout: rows of ``data``, and of a transcript."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pytest_xling.errors import ConfigError, DataError, did_you_mean
+from pytest_xling.text.display import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from pytest_xling.interfaces.importer import Answer
+    from pytest_xling.keys import JsonValue
+    from pytest_xling.records import Sample
+
+_FIELDS = ("question", "question_english")
+
+
+def question_row(sample: Sample) -> dict[str, JsonValue]:
+    """Return *sample* as a row of our JSONL, of which it can be read again as it is."""
+    row: dict[str, JsonValue] = {"id": sample.id}
+    if sample.parallel_id is not None:
+        row["parallel_id"] = sample.parallel_id
+    row |= {key: sample.prompt[key] for key in _FIELDS if key in sample.prompt}
+    if sample.reference is not None:
+        row["reference"] = sample.reference
+    if sample.wrong:
+        row["wrong"] = [text or None for text in sample.wrong]
+    english = sample.prompt.get("question_english")
+    row |= {
+        key: text
+        for key, text in sample.metadata.items()
+        if (key, text) != ("english", english)  # it is read of question_english
+    }
+    if own := {key: text for key, text in sample.prompt.items() if key not in _FIELDS}:
+        row["prompt"] = {**own}
+    return row
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transcript:
+    """The answers of one model, and what is to be said of them."""
+
+    model: str
+    rows: list[dict[str, JsonValue]] = field(default_factory=list)
+    """As the provider ``transcript`` reads them."""
+    repairs: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def languages(self) -> set[JsonValue]:
+        """The codes of the languages there are answers in."""
+        return {row["language"] for row in self.rows if row.get("asked", True)}
+
+    def summary(self) -> str:
+        """Say how many answers there are."""
+        asked = sum(row.get("asked") is not False for row in self.rows)
+        return f"{_count(asked, 'answer')} in {_count(len(self.languages), 'language')}"
+
+    def notices(self) -> list[str]:
+        """Say how to ask for all answers, what is not there, and what was repaired."""
+        answers, left_out = (
+            Counter((row["sample_id"], row["language"]) for row in self.rows if asked(row))
+            for asked in (lambda row: row.get("asked", True), lambda row: "asked" in row)
+        )
+        most, fewer = max(answers.values()), len(left_out.keys() & answers.keys())
+        notices = []
+        if most > 1:
+            to = f"to each of {len(answers):,} questions"
+            notices.append(f"{'up to ' if fewer else ''}{most} {to}: add --xling-samples={most}")
+        if left_out:
+            none = len(left_out) - fewer
+            parts = [f"{_count(none, 'question')} {_has(none)} no answer"] if none else []
+            if fewer:
+                parts.append(f"{_count(fewer, 'question')} {_has(fewer)} fewer than {most}")
+            notices.append(
+                f"{left_out.total():,} of {len(self.rows):,} were not asked and are left out: "
+                + ", ".join(parts)
+            )
+        if errors := sum(row["text"] is None and "asked" not in row for row in self.rows):
+            notices.append(f"{_count(errors, 'answer')} {_has(errors)} an error in place of a text")
+        return notices + [f"{count:,}: {repair}" for repair, count in self.repairs.items()]
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _has(number: int) -> str:
+    return "has" if number == 1 else "have"
+
+
+def transcripts(
+    answers: Iterable[Answer],
+    *,
+    questions: Collection[tuple[str, str]] = (),
+    answers_by: str | None = None,
+) -> list[Transcript]:
+    """Return the transcripts of all models, sorted by name, or of one.
+
+    A question without an answer of the model, or with fewer than its others, gets rows that say so
+    (``asked`` is false), by which a run leaves it out and counts it.
+
+    Args:
+        answers: all that are stored.
+        questions: ids and languages of those that were asked.
+        answers_by: the model's name, in any case; the host in parentheses after it may be left out:
+            ``Llama 3 70B`` for ``Llama 3 70B (together.ai)``.
+
+    Raises:
+        ConfigError: there is no such model; lists those there are.
+        DataError: an answer is there twice.
+    """
+    wanted = None if answers_by is None else _folded(answers_by)
+    by_model: dict[str, dict[tuple[str, str], dict[str, Answer]]] = {}
+    for answer in answers:
+        of_model = by_model.setdefault(answer.model, {})
+        if wanted is not None and wanted not in _names(answer.model):
+            continue  # its texts are not kept
+        alike = of_model.setdefault((answer.sample_id, answer.language), {})
+        number = str(len(alike)) if answer.number is None else answer.number
+        if (other := alike.setdefault(number, answer)) is not answer:
+            msg = (
+                f"{answer.place}: the answer {number}{' ' if number else ''}of {answer.model!r} to "
+                f"{answer.sample_id!r} in {answer.language!r} is already at {other.place}; keep "
+                "one, or give each its own number"
+            )
+            raise DataError(msg)
+    models = sorted(by_model) if wanted is None else [_meant(str(answers_by), sorted(by_model))]
+    return [_transcript(model, by_model[model], questions) for model in models]
+
+
+def _transcript(
+    model: str,
+    answers: Mapping[tuple[str, str], Mapping[str, Answer]],
+    questions: Collection[tuple[str, str]],
+) -> Transcript:
+    transcript = Transcript(model=model)
+    most = max(map(len, answers.values()))
+    for key in (*answers, *(key for key in questions if key not in answers)):
+        stored = _in_order(answers.get(key, {}))
+        numbered = most > 1 or any(answer.number != "" for answer in stored)
+        for repeat in range(most):
+            row: dict[str, JsonValue] = {"sample_id": key[0], "language": key[1], "text": None}
+            row |= {"repeat": repeat} if numbered else {}
+            if repeat < len(stored):
+                answer = stored[repeat]
+                row |= {
+                    "text": None if answer.text is None else clean(answer.text),
+                    "stop_reason": answer.stop_reason,
+                    "model": model,
+                }
+                row |= {"error": answer.error} if answer.error else {}
+                transcript.repairs.update([answer.repair] if answer.repair else [])
+            else:
+                row |= {"model": model, "asked": False}
+            transcript.rows.append(row)
+    return transcript
+
+
+def _in_order(answers: Mapping[str, Answer]) -> list[Answer]:
+    """Return the answers to one question by their numbers, or as they come where one is none."""
+    if all(number.isascii() and number.isdecimal() for number in answers):
+        return [answers[number] for number in sorted(answers, key=int)]
+    return [*answers.values()]
+
+
+def _meant(answers_by: str, models: list[str]) -> str:
+    """Return the stored name that *answers_by* means: in full, else without its host."""
+    wanted = _folded(answers_by)
+    meant = [name for name in models if _folded(name) == wanted] or [
+        name for name in models if wanted in _names(name)
+    ]
+    if len(meant) == 1:
+        return meant[0]
+    if meant:
+        msg = f"{answers_by!r} may mean {' or '.join(meant)}; give the name in full"
+        raise ConfigError(msg)
+    suggestion = did_you_mean(wanted, [_names(name)[-1] for name in models])
+    known = ", ".join(models) or "nobody"
+    msg = f"no answers by {answers_by!r} here.{suggestion} There are answers by: {known}"
+    raise ConfigError(msg)
+
+
+def _names(model: str) -> tuple[str, str]:
+    """Return what *model* may be called: all of its name, and without a host in parentheses."""
+    return _folded(model), _folded(re.sub(r"\s*\([^()]*\)$", "", model))
+
+
+def _folded(name: str) -> str:
+    return " ".join(name.casefold().split())

@@ -1,0 +1,196 @@
+"""``xling import``: questions and answers of other layouts, written in ours."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_xling import registry
+from pytest_xling.cli import main
+from pytest_xling.importers.rows import Rows
+from pytest_xling.interfaces.importer import DataMap
+from pytest_xling.planning.benchmark import importer_of
+from pytest_xling.providers.transcript import TranscriptProvider
+from tests.importers.lcb_files import OUTPUTS, as_csv, make_clone
+from tests.importers.uphill_files import queries, responses, write_csv
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_xling.records import Sample
+
+DATA = (Path(__file__).resolve().parents[2] / "../shared/data").resolve()
+CLAIMS = Path(__file__).resolve().parents[2] / "benchmarks" / "presupposition" / "data"
+QUERIES = [*queries("c1", "false"), *queries("c2", "true")]
+
+
+def _import(path: Path, out: Path, *more: str) -> int:
+    return main(["import", str(path), "-o", str(out), *more])
+
+
+def _rows(file: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.read_text("utf-8").split("\n")[:-1]]
+
+
+def _read(path: Path) -> list[Sample]:
+    importer = importer_of(path).mapped(DataMap(prompt=frozenset({"claim"})))
+    return importer.read(path, benchmark="b", languages=importer.languages(path))
+
+
+def _uphill(folder: Path) -> Path:
+    texts = ["Yes.", "No."]
+    return write_csv(folder / "UPHILL.csv", responses(QUERIES, model="gpt-4", texts=texts))
+
+
+def _mmlu(folder: Path) -> Path:
+    row = "Why does ice float?,It is light.,It is wet.,It is cold.,It is hard.,A\n"
+    (folder / "mmlu_en.csv").write_text(row)
+    return folder / "mmlu_en.csv"
+
+
+def _epitome(folder: Path) -> Path:
+    file = folder / "interpretations-reddit.csv"
+    head = "sp_id,rp_id,seeker_post,response_post,level,rationales\n"
+    file.write_text(f"{head}p/1,r1,I missed the train.,That is hard.,2,hard\n")
+    return file
+
+
+def _shared(name: str) -> Path:
+    if not (DATA / name).exists():
+        pytest.skip("needs ../shared/data")
+    return DATA / name
+
+
+FOREIGN: dict[str, Callable[[Path], Path]] = {
+    "calmqa": lambda _: _shared("calmqa"),
+    "claims": lambda _: CLAIMS,
+    "epitome": _epitome,
+    "lcb": lambda folder: make_clone(folder / "clone"),
+    "mmlu": _mmlu,
+    "rows": lambda _: CLAIMS.parents[1] / "culture" / "data",
+    "uphill": _uphill,
+    "xlinghealth": lambda _: _shared("xlinghealth/MedicationQA.xlsx"),
+}
+"""Data of each layout."""
+
+
+@pytest.mark.parametrize("layout", registry.names("importer"))
+def test_questions_are_the_same_when_read_again(layout: str, tmp_path: Path) -> None:
+    """Every field of every sample, of every layout there is: so all content keys are."""
+    path = FOREIGN[layout](tmp_path)
+    assert layout == importer_of(path).name
+    assert 0 == _import(path, tmp_path / "out", "--only=questions")
+    assert isinstance(importer_of(tmp_path / "out"), Rows)
+    assert _read(path) == _read(tmp_path / "out")
+
+
+def test_answers_of_one_model_are_a_transcript(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is odd is told once, with how to ask for all of it."""
+    rows = responses(QUERIES, model="gpt-4", texts=["Yes.", "No.", "So."])
+    rows = [row for row in rows if row["query_response_id"] != "c1-0-2"]
+    rows = [row for row in rows if not row["query_response_id"].startswith(("c2-4-", "c1-3-"))]
+    rows += responses(QUERIES[3:4], model="bing-copilot", texts=["Yes."])
+    file, out = write_csv(tmp_path / "UPHILL.csv", rows), tmp_path / "out"
+    assert 0 == _import(file, out, "--answers-by", "GPT-4")
+    assert [
+        f"{out / 'data'}: 9 questions in 1 language",
+        (
+            "UPHILL.csv: 1 claim lacks levels of presupposition: 1 of 10 queries are not there and "
+            "left out"
+        ),
+        f"{out / 'answers.jsonl'}: 23 answers in 1 language",
+        "up to 3 to each of 8 questions: add --xling-samples=3",
+        (
+            "4 of 27 were not asked and are left out: 1 question has no answer, 1 question has "
+            "fewer than 3"
+        ),
+    ] == capsys.readouterr().out.splitlines()
+    assert {"en.jsonl"} == {file.name for file in (out / "data").iterdir()}
+    assert ("gpt-4",) == TranscriptProvider(str(out / "answers.jsonl")).models
+
+
+def test_answers_of_several_models_are_a_file_each(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Called like them; repairs are counted for each."""
+    clone = make_clone(tmp_path / "clone")
+    other = [row | {"model": "Model B (v2)"} for row in OUTPUTS]
+    (clone / "outputs" / "b.csv").write_text(as_csv(other), "utf-8")
+    assert 0 == _import(clone, tmp_path / "out")
+    names = ["answers-model-a.jsonl", "answers-model-b-v2.jsonl", "data"]
+    assert names == sorted(file.name for file in (tmp_path / "out").iterdir())
+    told = capsys.readouterr().out
+    assert 2 == told.count("1: cut where the model goes on with a question of its own")
+    assert 2 == told.count("1 of 4 were not asked and are left out: 1 question has no answer")
+    assert 0 == _import(clone / "outputs" / "b.csv", tmp_path / "b", "--only=answers")
+    assert ["answers.jsonl"] == [file.name for file in (tmp_path / "b").iterdir()]
+
+
+def test_a_file_that_says_nothing_of_itself(tmp_path: Path) -> None:
+    """Its layout is named."""
+    file = tmp_path / "mine.csv"
+    file.write_text(as_csv(OUTPUTS), "utf-8")
+    assert 0 == _import(file, tmp_path / "out", "--layout=lcb")
+    assert 3 == len(_rows(tmp_path / "out" / "answers.jsonl"))
+
+
+def test_several_places_are_put_together(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Unless they have different questions of one name."""
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "en.jsonl").write_text('{"id": "q1", "question": "Why?"}\n')
+    paths = [str(tmp_path / "a"), str(tmp_path / "b")]
+    assert 0 == main(["import", *paths, "-o", str(tmp_path / "out")])
+    assert [{"id": "q1", "question": "Why?"}] == _rows(tmp_path / "out" / "data" / "en.jsonl")
+    (tmp_path / "b" / "en.jsonl").write_text('{"id": "q1", "question": "How?"}\n')
+    assert 4 == main(["import", *paths, "-o", str(tmp_path / "other")])
+    assert "question 'q1' in 'en' is another one in a PATH before it" in capsys.readouterr().err
+
+
+def test_mistakes_leave_nothing_behind(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An unknown model, a row that is wrong, a place without anything or of no layout."""
+    file, out = _uphill(tmp_path), tmp_path / "out"
+    for path, more, says in (
+        (file, ["--answers-by=gpt-5"], "Did you mean 'gpt-4'?"),
+        (write_csv(tmp_path / "queries.csv", QUERIES), ["--only=answers"], "there are no answers"),
+        (tmp_path / "nothing", [], "no such file or folder"),
+        (make_clone(tmp_path / "clone") / "test_sets.zip", [], "has no layout we know; we read: "),
+    ):
+        assert 4 == _import(path, out, *more)
+        assert says in capsys.readouterr().err
+    file.write_text(file.read_text().replace(",false,", ",flase,"))
+    assert 4 == _import(file, out)
+    assert "unknown veracity 'flase'. Did you mean 'false'?" in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_files_are_not_replaced_unless_forced(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is there stays, whole; questions of other data are never mixed with these."""
+    file, out = _uphill(tmp_path), tmp_path / "out"
+    out.mkdir()
+    (out / "answers.jsonl").write_text("mine")
+    assert 4 == _import(file, out)
+    assert "--force" in capsys.readouterr().err
+    assert "mine" == (out / "answers.jsonl").read_text()
+    assert not (out / "data").exists()
+    assert 0 == _import(file, out, "--force")
+    assert 20 == len(_rows(out / "answers.jsonl"))
+    (out / "data" / "hi.jsonl").write_text("{}")
+    assert 4 == _import(file, out, "--force")
+    assert "hi.jsonl is of other data" in capsys.readouterr().err
+
+
+def test_the_former_command_names_this_one(capsys: pytest.CaptureFixture[str]) -> None:
+    """Whoever has it in a script."""
+    assert 4 == main(["transcripts", "calmqa", "CaLMQA", "--answers-by", "GPT 4o", "-o", "x"])
+    says = "the command 'transcripts' is gone; it is now: xling import PATH --answers-by MODEL"
+    assert says in capsys.readouterr().err

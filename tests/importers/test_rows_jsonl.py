@@ -1,0 +1,418 @@
+"""The reader of our own layout: what it accepts, and what it says of what it does not."""
+
+from __future__ import annotations
+
+import codecs
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pytest_xling.errors import DataError
+from pytest_xling.importers.rows import Rows
+from pytest_xling.records import Sample
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ROW = {
+    "id": "q1",
+    "set": "specific",
+    "question": "Miért úszik a jég?",
+    "category": "science",
+    "source": "Wikipedia (hu): Jég",
+}
+
+
+def _line(**changes: object) -> str:
+    return json.dumps({**ROW, **changes}, ensure_ascii=False)
+
+
+def _without(key: str) -> str:
+    return json.dumps({k: v for k, v in ROW.items() if k != key})
+
+
+def _read(folder: Path, *languages: str) -> list[Sample]:
+    return Rows().read(folder, benchmark="b", languages=languages or ("hu",))
+
+
+def _message(folder: Path, content: str | bytes) -> str:
+    """Return what the reader says of a hu.jsonl with this content, without the folder's name."""
+    raw = content if isinstance(content, bytes) else content.encode()
+    (folder / "hu.jsonl").write_bytes(raw)
+    with pytest.raises(DataError) as caught:
+        _read(folder)
+    return str(caught.value).replace(f"{folder}/", "")
+
+
+def test_a_row_becomes_a_sample(tmp_path: Path) -> None:
+    """Every key has its place; further keys become metadata."""
+    row = _line(reference="Mert könnyebb.", parallel_id="p1", translation="machine")
+    (tmp_path / "hu.jsonl").write_text(row, encoding="utf-8")
+    assert [
+        Sample(
+            id="q1",
+            benchmark="b",
+            language="hu",
+            prompt={"question": "Miért úszik a jég?"},
+            reference="Mert könnyebb.",
+            parallel_id="p1",
+            metadata={
+                "set": "specific",
+                "category": "science",
+                "source": "Wikipedia (hu): Jég",
+                "translation": "machine",
+            },
+        )
+    ] == _read(tmp_path)
+
+
+def test_reference_and_parallel_id_may_be_left_out(tmp_path: Path) -> None:
+    """They are None then."""
+    (tmp_path / "hu.jsonl").write_text(_line(), encoding="utf-8")
+    (sample,) = _read(tmp_path)
+    assert (None, None) == (sample.reference, sample.parallel_id)
+
+
+def test_versions_of_a_question_share_both_names(tmp_path: Path) -> None:
+    """Gates pair by id: with different parallel_ids they would pair what is not one question."""
+    lines = {
+        "en": [_line(id="q1"), _line(id="q2", parallel_id="p2"), _line(id="q3", parallel_id="q3")],
+        "hu": [_line(id="q3"), _line(id="q1"), _line(id="q2", parallel_id="p3")],
+    }
+    for language, rows in lines.items():
+        (tmp_path / f"{language}.jsonl").write_text("\n".join(rows), encoding="utf-8")
+    with pytest.raises(DataError) as caught:
+        Rows().read(tmp_path, benchmark="b", languages=("en", "hu"))
+    assert str(caught.value) == (
+        f"{tmp_path / 'hu.jsonl'}:3: id 'q2' has the parallel_id 'p3' here and 'p2' in"
+        f" {tmp_path / 'en.jsonl'}:2; versions of one question share both: give them the same"
+        " parallel_id, or different questions an id each"
+    )
+
+
+def test_wrong_answers_keep_their_order(tmp_path: Path) -> None:
+    """They have a field of their own, beside the reference or without one."""
+    lines = [
+        _line(id="q1", reference="Mert könnyebb.", wrong=["Mert sós.", "Mert hideg."]),
+        _line(id="q2", wrong=["Mert sós."]),
+        _line(id="q3", reference="Mert könnyebb."),
+    ]
+    (tmp_path / "hu.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    samples = _read(tmp_path)
+    assert [("Mert sós.", "Mert hideg."), ("Mert sós.",), ()] == [s.wrong for s in samples]
+    assert all("wrong" not in sample.metadata for sample in samples)
+
+
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        ("Mert sós.", "key 'wrong' must be a list of texts, such as "),
+        (None, "key 'wrong' must be a list of texts, such as "),
+        ({"a": "b"}, "key 'wrong' must be a list of texts, such as "),
+        ([], "key 'wrong' is an empty list; write a wrong answer, or leave the key out"),
+        (["a", ""], "key 'wrong[1]' is empty; "),
+        (["a", "  "], "key 'wrong[1]' is empty; "),
+        ([7], "key 'wrong[0]' must be a string, not a number"),
+        ([["a"]], "key 'wrong[0]' must be a string, not a list"),
+        (["a\0b"], "key 'wrong[0]' holds a NUL "),
+        (["a", "b", "a"], "wrong[2] is wrong[0] again; keep one"),
+        (["a", "Mert könnyebb."], "wrong[1] is the reference itself; "),
+    ],
+)
+def test_wrong_answers_are_distinct_texts(tmp_path: Path, value: object, says: str) -> None:
+    """None of them blank, none of them right."""
+    message = _message(tmp_path, _line(reference="Mert könnyebb.", wrong=value))
+    assert message.startswith(f"hu.jsonl:1: {says}")
+
+
+def test_a_misspelt_wrong_is_suggested(tmp_path: Path) -> None:
+    """Else the message would be of metadata that is not text."""
+    assert "Did you mean 'wrong'?" in _message(tmp_path, _line(wrongs=["a"]))
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("mark", [b"", codecs.BOM_UTF8])
+def test_byte_order_mark_line_ends_and_blank_lines_are_fine(
+    tmp_path: Path, end: str, mark: bytes
+) -> None:
+    """Files from Windows editors read as files from others."""
+    text = end.join(["", _line(), "  ", _line(id="q2"), "", ""])
+    (tmp_path / "hu.jsonl").write_bytes(mark + text.encode())
+    assert ["q1", "q2"] == [sample.id for sample in _read(tmp_path)]
+
+
+def test_a_line_separator_within_a_question_does_not_end_the_line(tmp_path: Path) -> None:
+    """U+2028 is a character of the text."""
+    (tmp_path / "hu.jsonl").write_text(_line(question="Mi\u2028ez?"), encoding="utf-8")
+    assert "Mi\u2028ez?" == _read(tmp_path)[0].prompt["question"]
+
+
+def test_a_benchmark_folder_is_read_through_its_data_folder(tmp_path: Path) -> None:
+    """Other JSONL files beside data/ are not taken for languages."""
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "hu.jsonl").write_text(_line(), encoding="utf-8")
+    (tmp_path / "answers.jsonl").write_text("{}", encoding="utf-8")
+    assert Rows().recognises(tmp_path)
+    assert ("hu",) == Rows().languages(tmp_path)
+    assert ["q1"] == [sample.id for sample in _read(tmp_path)]
+
+
+def test_languages_are_sorted_codes_whatever_the_files_are_called(tmp_path: Path) -> None:
+    """An alias as file name means its language; hidden and other files do not count."""
+    for name in ("zh-CN.jsonl", "iw.jsonl", "ar.jsonl", "._hi.jsonl", "notes.txt"):
+        (tmp_path / name).write_text(_line(), encoding="utf-8")
+    assert ("ar", "he", "zh") == Rows().languages(tmp_path)
+
+
+def test_samples_come_in_the_order_asked_for_and_once(tmp_path: Path) -> None:
+    """Language by language as given, each once."""
+    for code in ("ar", "hu"):
+        text = "\n".join([_line(id="z"), _line(id="a")])
+        (tmp_path / f"{code}.jsonl").write_text(text, encoding="utf-8")
+    got = [(sample.language, sample.id) for sample in _read(tmp_path, "hu", "ar", "hu")]
+    assert [("hu", "z"), ("hu", "a"), ("ar", "z"), ("ar", "a")] == got
+
+
+def test_a_folder_without_jsonl_is_not_ours(tmp_path: Path) -> None:
+    """Neither an empty folder nor a missing one is recognised; reading them says what to expect."""
+    for folder in (tmp_path, tmp_path / "missing"):
+        assert not Rows().recognises(folder)
+        with pytest.raises(DataError, match=r"no data here; expected files such as en\.jsonl"):
+            Rows().languages(folder)
+
+
+def test_a_missing_language_names_the_file_and_what_there_is(tmp_path: Path) -> None:
+    """The file to write, and the languages with data."""
+    (tmp_path / "hu.jsonl").write_text(_line(), encoding="utf-8")
+    with pytest.raises(DataError, match=r"ja\.jsonl: no such file; .*data for: hu$"):
+        _read(tmp_path, "ja")
+
+
+def test_a_file_of_an_unknown_language_is_refused(tmp_path: Path) -> None:
+    """With a suggestion."""
+    (tmp_path / "hungarain.jsonl").write_text(_line(), encoding="utf-8")
+    with pytest.raises(DataError, match=r"hungarain\.jsonl.*Did you mean 'hungarian'\?"):
+        Rows().languages(tmp_path)
+
+
+def test_two_files_of_one_language_are_refused(tmp_path: Path) -> None:
+    """iw.jsonl and he.jsonl cannot both be meant."""
+    for name in ("he.jsonl", "iw.jsonl"):
+        (tmp_path / name).write_text(_line(), encoding="utf-8")
+    with pytest.raises(DataError, match=r"iw\.jsonl: he\.jsonl is in the same language \(he\)"):
+        Rows().languages(tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"", b"\n \r\n", codecs.BOM_UTF8])
+def test_an_empty_file_is_refused(tmp_path: Path, content: bytes) -> None:
+    """A language without questions would pass every gate."""
+    assert _message(tmp_path, content).startswith("hu.jsonl: the file is empty; ")
+
+
+def test_a_truncated_line_names_file_line_and_cause(tmp_path: Path) -> None:
+    """As a full disk or a broken download leaves it."""
+    message = _message(tmp_path, _line() + "\n" + _line(id="q2")[:40])
+    assert message.startswith("hu.jsonl:2: not valid JSON: Unterminated string")
+    assert message.endswith("it looks cut short; restore the rest")
+
+
+@pytest.mark.parametrize("cut", range(1, len(_line())))
+def test_every_truncation_is_refused_on_its_line(tmp_path: Path, cut: int) -> None:
+    """Wherever a line is cut, it is not read as something else."""
+    assert _message(tmp_path, _line(id="q0") + "\n" + _line()[:cut]).startswith("hu.jsonl:2: ")
+
+
+@pytest.mark.parametrize("line", ["[]", "3", '"text"', "null"])
+def test_a_line_that_is_no_object_is_refused(tmp_path: Path, line: str) -> None:
+    """Valid JSON is not enough."""
+    assert _message(tmp_path, line).startswith("hu.jsonl:1: each line must be one JSON object")
+
+
+@pytest.mark.parametrize("line", ["[" * 200_000, '{"id": ' + "9" * 5000 + "}"])
+def test_json_beyond_the_parser_is_refused(tmp_path: Path, line: str) -> None:
+    """Nesting and numbers without end are data errors, not crashes."""
+    assert _message(tmp_path, line).startswith("hu.jsonl:1: not valid JSON for this reader")
+
+
+def test_a_key_given_twice_is_refused(tmp_path: Path) -> None:
+    """JSON would silently keep the last."""
+    message = _message(tmp_path, _line()[:-1] + ', "id": "q9"}')
+    assert (
+        "hu.jsonl:1: not valid JSON for this reader: key 'id' is given twice; correct it" == message
+    )
+
+
+def test_a_duplicate_id_names_both_lines(tmp_path: Path) -> None:
+    """Blank lines count, as in an editor."""
+    message = _message(tmp_path, "\n".join([_line(), "", _line(id="q2"), _line()]))
+    assert message.startswith("hu.jsonl:4: id 'q1' is already on line 1; ")
+
+
+def test_a_question_is_all_that_a_row_needs(tmp_path: Path) -> None:
+    """What it is called is a hash of its text, whatever stands around it."""
+    first, second = ('{"question": "Miért úszik a jég?"}', '{"question": "Mi a só?"}')
+    (tmp_path / "hu.jsonl").write_text(f"{first}\n{second}\n", encoding="utf-8")
+    samples = _read(tmp_path)
+    assert ["ffd4ef331d", "f364befb45"] == [sample.id for sample in samples]
+    assert [{}, {}] == [sample.metadata for sample in samples]
+    (tmp_path / "hu.jsonl").write_text(f"{second}\n", encoding="utf-8")
+    assert samples[1:] == _read(tmp_path)
+    assert _message(tmp_path, f"{first}\n{second}\n{first}").startswith(
+        "hu.jsonl:3: this question is already on line 1; give each question "
+    )
+
+
+def test_a_missing_question_is_named(tmp_path: Path) -> None:
+    """All else may be left out."""
+    message = _message(tmp_path, _without("question"))
+    assert message == "hu.jsonl:1: key 'question' is missing; every row needs one"
+    for key in ROW.keys() - {"question"}:
+        (tmp_path / "hu.jsonl").write_text(_without(key), encoding="utf-8")
+        assert 1 == len(_read(tmp_path))
+
+
+def test_a_parallel_id_is_the_id_where_none_is_given(tmp_path: Path) -> None:
+    """It says which rows belong together over languages."""
+    row = '{"question": "Mi a só?", "parallel_id": "p1"}'
+    (tmp_path / "hu.jsonl").write_text(row, encoding="utf-8")
+    assert [("p1", "p1")] == [(sample.id, sample.parallel_id) for sample in _read(tmp_path)]
+
+
+@pytest.mark.parametrize("key", [*ROW, "reference", "parallel_id", "translation"])
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        ("", "is empty"),
+        (" \t", "is empty"),
+        (None, "must be a string, not null"),
+        (7, "must be a string, not a number"),
+        (True, "must be a string, not a boolean"),
+        (["a"], "must be a string, not a list"),
+        ({}, "must be a string, not an object"),
+    ],
+)
+def test_a_value_must_be_text(tmp_path: Path, key: str, value: object, says: str) -> None:
+    """The message names the key and what stands there."""
+    message = _message(tmp_path, _line(**{key: value}))
+    assert message.startswith(f"hu.jsonl:1: key {key!r} {says}")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [("qestion", "question"), ("Category", "category"), ("sources", "source"), ("Id", "id")],
+)
+def test_a_misspelt_key_is_suggested(tmp_path: Path, wrong: str, right: str) -> None:
+    """The suggestion comes before the complaint that the key is missing."""
+    row = {wrong if key == right else key: value for key, value in ROW.items()}
+    message = _message(tmp_path, json.dumps(row))
+    assert message == f"hu.jsonl:1: unknown key {wrong!r}. Did you mean {right!r}?"
+
+
+def test_a_misspelt_optional_key_is_suggested(tmp_path: Path) -> None:
+    """A reference must not end up as metadata."""
+    assert "Did you mean 'reference'?" in _message(tmp_path, _line(refrence="x"))
+
+
+def test_a_near_miss_of_a_set_is_suggested(tmp_path: Path) -> None:
+    """Else the row would be in neither of the paper's tables."""
+    assert "hu.jsonl:1: unknown set 'Agnostik'. Did you mean 'agnostic'?" == _message(
+        tmp_path, _line(set="Agnostik")
+    )
+
+
+def test_other_sets_are_welcome(tmp_path: Path) -> None:
+    """A benchmark of one's own may have its own sets."""
+    (tmp_path / "hu.jsonl").write_text(_line(set="hard"), encoding="utf-8")
+    assert "hard" == _read(tmp_path)[0].metadata["set"]
+
+
+@pytest.mark.parametrize("name", ["q 1", "kérdés", "a/b", "q:1", "q1\n", "١"])
+@pytest.mark.parametrize("key", ["id", "parallel_id", "set"])
+def test_names_are_plain_ascii(tmp_path: Path, key: str, name: str) -> None:
+    """They become case ids."""
+    message = _message(tmp_path, _line(**{key: name}))
+    assert message.startswith(f"hu.jsonl:1: key {key!r} is {name!r}, but may hold only ASCII")
+
+
+def test_bytes_that_are_not_utf8_are_located(tmp_path: Path) -> None:
+    """Line and offset, counted in bytes and with the byte order mark."""
+    first = codecs.BOM_UTF8 + _line().encode() + b"\n"
+    line = _line(id="q2").encode("latin-1")
+    offset = len(first) + line.index(b"\xe9")
+    message = _message(tmp_path, first + line)
+    assert message == (
+        "hu.jsonl:2: byte 0xe9 is not UTF-8; save the file as UTF-8 (iconv -f latin1); the byte is"
+        f" at offset {offset}"
+    )
+
+
+def test_utf16_is_called_by_its_name(tmp_path: Path) -> None:
+    """As some editors save by default."""
+    assert "the file is UTF-16" in _message(tmp_path, _line().encode("utf-16"))
+
+
+@pytest.mark.parametrize("escape", ["\\ud800", "\\udfff", "a\\ud83dz"])
+def test_lone_surrogates_are_refused(tmp_path: Path, escape: str) -> None:
+    """They cannot be sent, stored or printed."""
+    message = _message(tmp_path, _line(question="XX").replace("XX", escape))
+    assert message.startswith("hu.jsonl:1: key 'question' holds the lone surrogate \\ud")
+
+
+def test_a_surrogate_pair_is_one_character(tmp_path: Path) -> None:
+    """Escaped emoji are fine."""
+    (tmp_path / "hu.jsonl").write_text(_line(question="XX").replace("XX", "\\ud83d\\ude00"))
+    assert "😀" == _read(tmp_path)[0].prompt["question"]
+
+
+def test_nul_is_refused(tmp_path: Path) -> None:
+    """It would end strings and break XML further on."""
+    assert "key 'question' holds a NUL at character 2" in _message(
+        tmp_path, _line(question="ab\0c")
+    )
+
+
+def test_a_folder_in_place_of_a_file_is_a_data_error(tmp_path: Path) -> None:
+    """Whatever the system says of it is passed on."""
+    (tmp_path / "hu.jsonl").mkdir()
+    with pytest.raises(DataError, match=r"hu\.jsonl: cannot be read \(Is a directory\)"):
+        _read(tmp_path)
+
+
+@given(
+    rows=st.lists(
+        st.tuples(
+            st.from_regex(r"[A-Za-z0-9_.-]+", fullmatch=True),
+            st.text(
+                st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1
+            ).filter(str.strip),
+        ),
+        min_size=1,
+        unique_by=lambda row: row[0],
+    ),
+    ascii_only=st.booleans(),
+)
+@settings(suppress_health_check=[HealthCheck.too_slow])
+def test_what_is_written_is_read(
+    *, tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str]], ascii_only: bool
+) -> None:
+    """Any ids and questions survive the file, escaped or not."""
+    folder = tmp_path_factory.mktemp("law")
+    lines = [
+        json.dumps({**ROW, "id": name, "question": text}, ensure_ascii=ascii_only)
+        for name, text in rows
+    ]
+    (folder / "hu.jsonl").write_bytes("\n".join(lines).encode())
+    assert rows == [(sample.id, sample.prompt["question"]) for sample in _read(folder)]
+
+
+def test_the_english_question_is_at_hand(tmp_path: Path) -> None:
+    """For what reads a question and its answer in English."""
+    line = _line(question_english="Why does ice float?")
+    (tmp_path / "hu.jsonl").write_text(line, encoding="utf-8")
+    (sample,) = _read(tmp_path)
+    assert {"question": ROW["question"], "question_english": "Why does ice float?"} == sample.prompt
+    # A run keeps metadata: so a judge of its questions reads what one of the data does.
+    assert "Why does ice float?" == sample.metadata["english"]
