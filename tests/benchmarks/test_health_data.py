@@ -167,7 +167,7 @@ def test_every_text_is_in_composed_form_and_trimmed() -> None:
 @pytest.mark.parametrize("name", ["LiveQA.xlsx", "MedicationQA.xlsx"])
 def test_no_text_is_taken_from_xlinghealth(name: str) -> None:
     """No eight words in a row, nor in Chinese sixteen characters, are theirs."""
-    reader = pytest.importorskip("pytest_xling.importers.xlinghealth").XLingHealth
+    reader = pytest.importorskip("pytest_xling.importers.xlinghealth").XLingHealth()
     theirs: set[str] = set()
     for sample in reader.read(XLINGHEALTH / name, benchmark="health", languages=LANGUAGES):
         for text in (sample.prompt["question"], sample.reference):
