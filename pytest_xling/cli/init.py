@@ -129,7 +129,6 @@ def _from_table(args: argparse.Namespace) -> None:
     texts, starter = texts_for(table, name), dict(_starter())
     folder = f"benchmarks/{name}"
     texts[INI] = starter[INI]
-    texts[f"{folder}/test_{name}.py"] = starter["benchmarks/example/test_example.py"]
     _write_starter(root, dict(sorted(texts.items())))
     data = root / folder / "data" / table.name
     if data.exists():

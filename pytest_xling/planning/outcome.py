@@ -48,8 +48,8 @@ def refuse_flags(flags: Sequence[str], metrics: Mapping[str, MetricKind]) -> Non
     for flag in flags:
         if flag not in metrics:
             msg = (
-                f"check({flag!r}): the xling marker of this test file does not name it."
-                f"{did_you_mean(flag, metrics)} It names: {', '.join(metrics)}"
+                f"check({flag!r}): neither the xling marker of this test file nor thresholds.yaml "
+                f"names it.{did_you_mean(flag, metrics)} Scored are: {', '.join(metrics)}"
             )
             raise ConfigError(msg)
         if metrics[flag] != "flag":

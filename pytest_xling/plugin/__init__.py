@@ -27,8 +27,8 @@ __all__ = [
 ]
 
 MARKER = (
-    "xling(metrics): the metrics by which the benchmark in this file's folder is scored; "
-    "see `pytest --fixtures` for xling_case and xling_gate"
+    "xling(metrics): what the benchmark in this file's folder is scored by, beside what "
+    "thresholds.yaml limits; see `pytest --fixtures` for xling_case and xling_gate"
 )
 NO_MODEL = "no model is named: pytest --model=NAME --langs=hi,zh runs this benchmark"
 

@@ -108,16 +108,18 @@ class CaseCheck:
         return self._result
 
     def check(self, *flags: str) -> None:
-        """Assert that none of *flags* is raised.
+        """Assert that none of *flags* is raised; none of those with a limit, where none is named.
 
         A flag whose gate has an error budget (``max_rate`` above 0) makes the test xfail, with
         the evidence; the gate decides. So does one whose gate is advisory. Without a budget it
         fails. Where none of the metrics has anything to say, the test is skipped with the reasons.
         """
         __tracebackhide__ = True
+        selection = self._parts.selection
         try:
-            refuse_flags(flags, self._parts.selection.kinds(self.case.benchmark))
-            outcome = judge_case(self._evaluated(), flags, has_budget=self._has_budget)
+            refuse_flags(flags, selection.kinds(self.case.benchmark))
+            asserted = flags or selection.asserted(self.case)
+            outcome = judge_case(self._evaluated(), asserted, has_budget=self._has_budget)
         except ConfigError as error:
             self._refuse(str(error))
         except XlingError as error:
@@ -136,16 +138,9 @@ class CaseCheck:
 
         That is so, too, where nobody trusts what raised the flag.
         """
-        setup, level = self._parts.context.setup, self.sample.level
-        file, benchmark = setup.thresholds, self.case.benchmark
-        if file is None:
-            return False
-        place = (benchmark, metric, self.sample.language, setup.model)
-        at_level = None if level is None else file.resolve(*place, level=level)
-        limits = file.resolve(*place)
-        together = file.resolve(benchmark, metric, ALL_LANGUAGES, setup.model)
-        doubted = self._parts.annotators.are_doubted
-        return tolerated(limits, at_level, together) or doubted(limits or at_level)
+        limits = self._parts.selection.limits(self.case, metric)
+        own = next((held for held in limits if held.language != ALL_LANGUAGES), None)
+        return tolerated(*limits) or self._parts.annotators.are_doubted(own)
 
     def _refuse(self, mistake: str) -> NoReturn:
         """Fail the test for a mistake in itself, and ask nothing for those that follow."""

@@ -13,7 +13,7 @@ from pytest_xling.errors import ConfigError
 from pytest_xling.files.whole import display_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
 TRAITS = ("better", "bounds", "least", "unit")
 """Arguments of ``@xling.flag`` and ``@xling.number`` that limits in thresholds.yaml depend on."""
@@ -100,27 +100,9 @@ def flags_checked(function: Callable[..., object]) -> list[str]:
     ]
 
 
-def named_metrics(
-    folder: Path, *, beside: Mapping[Path, Sequence[str]] | None = None
-) -> set[str] | None:
-    """Return the metrics that ``pytest.mark.xling(metrics=[…])`` names in a folder's files.
-
-    Args:
-        folder: a benchmark's.
-        beside: of a file that pytest has collected, the metrics of one of its markers.
-
-    Returns:
-        Names; None where a marker is put together in a way only Python can read.
-    """
-    beside = beside or {}
-    named: set[str] = set()
-    for file in sorted(folder.glob("*.py")):
-        texts = _marked(file)
-        unread = texts.count(None)
-        if unread > (1 if file in beside else 0):
-            return None
-        named.update(*filter(None, texts), beside.get(file, ()))
-    return named
+def named_metrics(folder: Path) -> set[str]:
+    """Return the metrics that the markers in a folder's files name, where a list says so."""
+    return {metric for named in markers(folder) for metric in named}
 
 
 def markers(folder: Path) -> list[tuple[str, ...]]:

@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_xling.config.options import INI_FILES
 from pytest_xling.config.settings import USUAL_THRESHOLDS, Settings
 from pytest_xling.errors import ConfigError
-from pytest_xling.files.whole import display_path
-from pytest_xling.planning.benchmark import benchmark_name
 from pytest_xling.planning.plan import plan
-from pytest_xling.plugin.declared import named_metrics
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -107,22 +104,6 @@ def refuse_missing_languages(
                     "that for work by hand with --xling-partial"
                 )
                 raise ConfigError(msg)
-
-
-def limits_of_nothing(thresholds: ThresholdFile, folders: Iterable[Path]) -> Iterator[str]:
-    """Say which limits are of metrics that no marker of their benchmark names.
-
-    Where the benchmark is run that is a mistake; here it is noticed in all *folders*.
-    """
-    for folder in folders:
-        name = benchmark_name(folder)
-        known = named_metrics(folder)
-        for metric in thresholds.metrics(name):
-            if known is not None and metric not in known:
-                yield (
-                    f"{thresholds.line(name, metric)}: no xling marker in {display_path(folder)} "
-                    f"names {metric!r}, so that nothing is held to this limit"
-                )
 
 
 def limits_elsewhere(

@@ -4,26 +4,28 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import contextmanager, suppress
+from fnmatch import fnmatch
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
 from pytest_xling import registry
-from pytest_xling.errors import ConfigError, did_you_mean
+from pytest_xling.errors import ConfigError
 from pytest_xling.gates.spec import Compared, gates_of
 from pytest_xling.planning.outcome import refuse_flags
 from pytest_xling.planning.plan import chosen_languages, groups_of, planned_scores
 from pytest_xling.plugin.declared import flags_checked, markers, named_metrics
 from pytest_xling.plugin.node_ids import NO_GATES_ID, NodeIds
 from pytest_xling.plugin.places import given_paths
-from pytest_xling.records import Expected
+from pytest_xling.records import ALL_LANGUAGES, Expected
 from pytest_xling.scheduling.groups import PER_WORKER, assign_groups
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from pytest_xling.records import Threshold
     from pytest_xling.config.thresholds import ThresholdFile
     from pytest_xling.gates.spec import GateSpec
     from pytest_xling.interfaces.metric import MetricKind
@@ -108,6 +110,8 @@ class Selection:
         self._selected: dict[str, list[Case]] = {}
         self._planned_scores: dict[tuple[str, str], Planned] = {}
         self._uses: Counter[tuple[str, str]] = Counter()
+        self._metrics_named: dict[tuple[Path, tuple[str, ...]], tuple[str, ...]] = {}
+        self._asserted: dict[tuple[str, str, int | None], tuple[str, ...]] = {}
 
     def parametrize(
         self,
@@ -132,7 +136,6 @@ class Selection:
             metafunc.parametrize("xling_case", [case_check(case) for case in cases], ids=ids)
         if "xling_gate" in metafunc.fixturenames:
             named = self._metrics(metafunc)
-            self._refuse_limits(folder, metafunc.definition.path, named)
             gates = self._gates(folder, named)
             checks: list[Any] = [gate_check(gate) for gate in gates]
             ids = [gate.id for gate in gates]
@@ -207,9 +210,7 @@ class Selection:
             case = case_of(item)
             if case is None or item.get_closest_marker("skip"):
                 continue
-            marker = item.get_closest_marker("xling")
-            named = marker.kwargs["metrics"] if marker else ()
-            metrics.setdefault(case.benchmark, {}).update(dict.fromkeys(named))
+            metrics.setdefault(case.benchmark, {}).update(dict.fromkeys(self._named(item)))
             key = (case.benchmark, case.id)
             self._uses[key] += 1
             selected[key] = case
@@ -322,10 +323,9 @@ class Selection:
         What thresholds limit is not skipped where no other test is scored with it: that nobody
         searches is then a mistake.
         """
-        marker = metafunc.definition.get_closest_marker("xling")
-        metrics = marker.kwargs.get("metrics", ()) if marker else ()
         if "search" in self._setup.roles or folder not in self._setup.plans:
             return ""
+        metrics = self._named(metafunc.definition)
         searching = self._searching(metrics)
         if not searching:
             return ""
@@ -352,17 +352,18 @@ class Selection:
         ]
 
     def _metrics(self, metafunc: pytest.Metafunc) -> tuple[str, ...]:
-        """Return the metrics the test's marker names."""
-        where = metafunc.definition.nodeid
-        marker = metafunc.definition.get_closest_marker("xling")
-        metrics = marker.kwargs.get("metrics") if marker else None
+        """Return the metrics a test is scored with, each of which can be made."""
+        where, folder = metafunc.definition.nodeid, metafunc.definition.path.parent.resolve()
+        self._plan(folder)
+        factory, metrics = self._setup.factory, self._named(metafunc.definition)
         if not metrics:
+            name = self._setup.benchmarks[folder].name
             msg = (
-                f"{where}: name the metrics to score: "
+                f"{where}: nothing to score: limit metrics of {name} in thresholds.yaml, such as "
+                "wrong_language: {max_rate: 0.05}, or name some in a test file: "
                 'pytestmark = pytest.mark.xling(metrics=["wrong_language", …])'
             )
             raise MisconfiguredError(msg)
-        factory, folder = self._setup.factory, metafunc.definition.path.parent.resolve()
         with _mistakes_of(where):
             for metric in metrics:
                 made = factory.make("metric", metric)
@@ -371,33 +372,63 @@ class Selection:
                     annotator.check()
                     if annotator.asks is not None:
                         self._setup.check_role(annotator.asks, metric, folder=folder)
-        return tuple(metrics)
+        return metrics
+
+    def _named(self, test: pytest.Item) -> tuple[str, ...]:
+        """Return the metrics of a test: its marker's, and what is limited and left to it.
+
+        A limit needs no marker: what thresholds.yaml limits and no marker in the folder names, in
+        whatever file, is scored with every test.
+        """
+        marker = test.get_closest_marker("xling")
+        own = tuple(marker.kwargs.get("metrics", ())) if marker else ()
+        if (test.path, own) not in self._metrics_named:
+            folder = test.path.parent.resolve()
+            known = named_metrics(folder) | set(own)
+            left = [metric for metric in self._limited(folder) if metric not in known]
+            self._metrics_named[test.path, own] = tuple(dict.fromkeys([*own, *left]))
+        return self._metrics_named[test.path, own]
+
+    def needs_tests(self, folder: Path) -> bool:
+        """Tell whether *folder* is a benchmark of this session without a test file."""
+        patterns = self._context.config.getini("python_files")
+        return folder.resolve() in self._setup.benchmarks and not any(
+            fnmatch(file.name, pattern) for file in folder.glob("*.py") for pattern in patterns
+        )
+
+    def asserted(self, case: Case) -> Sequence[str]:
+        """Return the flags a case asserts where its test names none: those held to a rate.
+
+        That is to a ``max_rate`` or to ``max_cases``, in the case's language, at its level, or of
+        all languages together.
+        """
+        key = (case.benchmark, case.sample.language, case.sample.level)
+        if key not in self._asserted:
+            self._asserted[key] = tuple(
+                metric
+                for metric, kind in self.kinds(case.benchmark).items()
+                if kind == "flag" and any(map(_is_of_rates, self.limits(case, metric)))
+            )
+        return self._asserted[key]
+
+    def limits(self, case: Case, metric: str) -> Sequence[Threshold]:
+        """Return what an answer to *case* counts for: limits of its language, level and of all."""
+        file, level = self._setup.thresholds, case.sample.level
+        if file is None:
+            return ()
+        place, model = (case.benchmark, metric), self._setup.model
+        language = case.sample.language
+        held = [
+            file.resolve(*place, language, model),
+            None if level is None else file.resolve(*place, language, model, level=level),
+            file.resolve(*place, ALL_LANGUAGES, model),
+        ]
+        return [limits for limits in held if limits is not None]
 
     def _refuse_flags(self, metafunc: pytest.Metafunc, metrics: Sequence[str]) -> None:
         """Refuse what a test asserts of every case in vain, before anything is asked."""
         with _mistakes_of(metafunc.definition.nodeid):
             refuse_flags(flags_checked(metafunc.function), _kinds(metrics))
-
-    def _refuse_limits(self, folder: Path, file: Path, metrics: Sequence[str]) -> None:
-        """Refuse limits of metrics that no marker of the benchmark names: nothing is held to them.
-
-        Markers are read in all test files of the folder, whatever is selected.
-        """
-        name, thresholds = self._setup.benchmarks[folder].name, self._setup.thresholds
-        if thresholds is None:
-            return
-        known = named_metrics(folder, beside={file: metrics})
-        if known is None:
-            return
-        for metric in thresholds.metrics(name):
-            if metric not in known:
-                msg = (
-                    f"{thresholds.line(name, metric)}: no xling marker of {file.name} names "
-                    f"{metric!r}, so that nothing is held to this limit."
-                    f"{did_you_mean(metric, known)} Add it to the marker's metrics or remove the "
-                    f"limit. The marker names: {', '.join(sorted(known))}"
-                )
-                raise MisconfiguredError(msg)
 
     def _plan(self, folder: Path) -> list[Case]:
         if folder not in self._setup.plans:
@@ -564,6 +595,10 @@ def _counted_by_others(config: pytest.Config) -> bool:
     return bool(packages - _SELECT_ONE_BY_ONE) or any(
         config.getoption(name, default=False) for name in ("lf", "stepwise")
     )
+
+
+def _is_of_rates(limits: Threshold) -> bool:
+    return limits.max_rate is not None or limits.max_cases is not None
 
 
 def _kinds(metrics: Iterable[str]) -> dict[str, MetricKind]:

@@ -11,6 +11,7 @@ import pytest
 
 from pytest_xling.errors import ConfigError, StoreError
 from pytest_xling.files.whole import file_errors
+from pytest_xling.planning.benchmark import PROMPTS
 from pytest_xling.plugin.annotators import Annotators
 from pytest_xling.plugin.cases import CaseCheck
 from pytest_xling.plugin.command_line import usage_errors
@@ -30,6 +31,7 @@ from pytest_xling.store.cases import leave_out_cases
 
 if TYPE_CHECKING:
     from collections.abc import Generator
+    from pathlib import Path
 
     from pytest_xling.plugin.setup import Setup
 
@@ -97,6 +99,16 @@ class XlingSession:
             self._watch = ProgressWatch(self._line, context)
 
     # Collecting
+
+    def pytest_collect_file(
+        self, file_path: Path, parent: pytest.Collector
+    ) -> pytest.Collector | None:
+        """Give a benchmark without a test file its tests."""
+        if file_path.name != PROMPTS or not self.selection.needs_tests(file_path.parent):
+            return None
+        from pytest_xling.plugin.default_tests import collect_tests  # noqa: PLC0415  seldom needed
+
+        return collect_tests(file_path, parent)
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
         """Make a test of every case, and of every gate, of the benchmark in the test's folder."""

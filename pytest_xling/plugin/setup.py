@@ -42,7 +42,6 @@ from pytest_xling.plugin.oddities import (
     compared_with_stored,
     further_up,
     limits_elsewhere,
-    limits_of_nothing,
     refuse_limits_elsewhere,
     refuse_missing_languages,
 )
@@ -323,7 +322,6 @@ def read_setup(config: pytest.Config) -> Setup:
         refuse_missing_languages(benchmarks, asked, thresholds=thresholds, baseline=baseline)
     oddities = [*further_up(settings, root)]
     if thresholds is not None:
-        oddities += limits_of_nothing(thresholds, limited)
         oddities += limits_elsewhere(thresholds, benchmarks, asked, model)
     if stored is not None:
         oddities += compared_with_stored(stored, benchmarks, asked, settings)

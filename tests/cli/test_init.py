@@ -23,7 +23,6 @@ FILES = {
     "benchmarks/example/data/hi.jsonl",
     "benchmarks/example/data/zh.jsonl",
     "benchmarks/example/prompts.yaml",
-    "benchmarks/example/test_example.py",
     "pytest.ini",
     "thresholds.yaml",
 }

@@ -17,7 +17,7 @@ GATE = "def test_gate(xling_gate): xling_gate.check()\n"
 FILE = "benchmarks/bread/test_bread.py"
 
 
-NAMES = "It names: no_answer, wrong_language, language_consistency"
+NAMES = "Scored are: no_answer, wrong_language, language_consistency"
 
 
 @pytest.mark.parametrize(
@@ -62,48 +62,33 @@ benchmarks:
 """
 
 
-@pytest.mark.parametrize(
-    "more", [["-k", "test_answer"], [f"{FILE}::test_gate"], ["-n2", "-k", "q0001"]]
-)
-def test_a_limit_of_a_metric_that_no_marker_names(project: Project, more: list[str]) -> None:
-    """It used to vanish; file, line, metric and the fix are named, whatever is selected."""
+def test_a_limit_that_no_marker_names_is_held(project: Project) -> None:
+    """It used to vanish: it is scored and gated beside what the marker names."""
     project.write("thresholds.yaml", LIMITS)
     answer = 'def test_answer(xling_case): xling_case.check("no_answer")\n'
     project.write(FILE, MARKER + answer + GATE)
-    outcome = project.run("--model=scripted", "--langs=hi", *more)
-    assert outcome.code == 4, outcome.out
-    shown = " ".join(outcome.out.split())
-    assert "thresholds.yaml:6: no xling marker of test_bread.py names 'repetition'" in shown
-    assert not project.store.exists() or not project.answers()
+    outcome = project.run("--model=scripted", "--langs=hi", "-n0")
+    assert outcome.code in {0, 1}, outcome.out
+    assert {"no_answer", "repetition"} == {v.threshold.metric for v in project.verdicts().values()}
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        '@pytest.mark.xling(metrics=["repetition"])\n' + GATE,
-        "@pytest.mark.xling(metrics=METRICS)\n" + GATE,
-    ],
-)
-def test_a_limit_that_another_test_file_names(project: Project, other: str) -> None:
-    """A file that is not selected may name the metric: only what all leave out is a mistake."""
+def test_a_limit_that_another_test_file_names(project: Project) -> None:
+    """It is scored with that file's tests, and with no others."""
     project.write("thresholds.yaml", LIMITS)
     answer = 'def test_answer(xling_case): xling_case.check("no_answer")\n'
     project.write(FILE, MARKER + answer + GATE)
-    project.write(
-        "benchmarks/bread/test_more.py", f"import pytest\nMETRICS = ['repetition']\n{other}"
-    )
-    outcome = project.run("--model=scripted", "--langs=hi", FILE, "--xling-partial")
+    other = f'import pytest\n@pytest.mark.xling(metrics=["repetition"])\n{GATE}'
+    project.write("benchmarks/bread/test_more.py", other)
+    outcome = project.run("--model=scripted", "--langs=hi", FILE, "--xling-partial", "-n0")
     assert outcome.code == 0, outcome.out
+    assert {"no_answer"} == {v.threshold.metric for v in project.verdicts().values()}
 
 
 def test_markers_put_together_by_python(project: Project) -> None:
-    """The one marker of a file may be any expression: pytest has read it."""
+    """A marker may be any expression: pytest has read it."""
     project.write("thresholds.yaml", LIMITS)
-    marker = "import pytest\nNAMES = ['no_answer']\npytestmark = pytest.mark.xling(metrics=NAMES)\n"
-    answer = 'def test_answer(xling_case): xling_case.check("no_answer")\n'
+    marker = "import pytest\nNAMES = ['emoji']\npytestmark = pytest.mark.xling(metrics=NAMES)\n"
+    answer = "def test_answer(xling_case): xling_case.check()\n"
     project.write(FILE, marker + answer + GATE)
-    outcome = project.run("--model=scripted", "--langs=hi")
-    assert outcome.code == 4, outcome.out
-    project.write(FILE, marker.replace("'no_answer'", "'no_answer', 'repetition'") + answer + GATE)
-    assert project.run("--model=scripted", "--langs=hi").code in {0, 1}
-    assert {v.threshold.metric for v in project.verdicts().values()} == {"no_answer", "repetition"}
+    assert project.run("--model=scripted", "--langs=hi", "-n0").code in {0, 1}
+    assert {"emoji", "no_answer", "repetition"} == {score.metric for score in project.scores()}

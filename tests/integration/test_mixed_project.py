@@ -213,6 +213,6 @@ def test_tests_that_cannot_be_scored_are_collection_errors(mixed: Project) -> No
     assert outcome.code == 4, outcome.out
     shown = " ".join(outcome.out.split())
     for path in [*marked][:3]:
-        assert f"{path}::test_wrong: name the metrics to score" in shown
+        assert f"{path}::test_wrong: nothing to score: limit metrics of bread" in shown
     assert f"{mixed.root / 'tests'} is not a benchmark" in shown
     assert [] == mixed.answers()

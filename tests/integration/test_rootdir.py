@@ -79,20 +79,3 @@ def test_limits_that_an_unread_ini_file_names(project: Project) -> None:
     outcome = project.run("--model=scripted", "--langs=hi", "-c", os.devnull)
     assert outcome.code == 4, outcome.out
     assert f"xling_thresholds in {project.root}/pytest.ini is not read" in outcome.err
-
-
-def test_limits_of_a_benchmark_that_is_not_run_are_noticed(project: Project) -> None:
-    """A limit that no marker there names is a warning: the run is about something else."""
-    project.write("benchmarks/cake/prompts.yaml", 'chat: "{question}"\n')
-    project.write(
-        "benchmarks/cake/test_cake.py",
-        'import pytest\npytestmark = pytest.mark.xling(metrics=["no_answer"])\n'
-        "def test_gate(xling_gate): xling_gate.check()\n",
-    )
-    limits = f"{LIMITS}  cake:\n    no_answer: {{max_rate: 0}}\n    emoji: {{max_rate: 0}}\n"
-    project.write("thresholds.yaml", limits)
-    outcome = project.run("--model=scripted", "--langs=hi", "benchmarks/bread")
-    assert outcome.code == 0, outcome.out
-    shown = " ".join(outcome.out.split())
-    assert "thresholds.yaml:7: no xling marker in benchmarks/cake names 'emoji'" in shown
-    assert "'no_answer'" not in shown

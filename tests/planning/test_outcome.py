@@ -124,7 +124,7 @@ def test_unscored_says_why() -> None:
 @pytest.mark.parametrize(
     ("flag", "message"),
     [
-        ("repetion", r"^check\('repetion'\): .* does not name it\. Did you mean 'repetition'\?"),
+        ("repetion", r"^check\('repetion'\): .* names it\. Did you mean 'repetition'\?"),
         ("length", r"is a number, and a case asserts flags; .*floor or"),
     ],
 )
