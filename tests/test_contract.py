@@ -16,8 +16,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pytest_xling.annotators.empathy.pair import empathy_value
-from pytest_xling.annotators.stance.pair import stance_value
 from pytest_xling.engine.steps import parameters_of
 from pytest_xling.errors import ConfigError, DataError
 from pytest_xling.interfaces.annotator import (
@@ -43,6 +41,7 @@ from pytest_xling.records import (
 from pytest_xling.registry import BUILT_IN, Kind, load
 from pytest_xling.store.scores import signature_of
 from pytest_xling.text.empathy import MECHANISMS, PRESENCES
+from tests.annotators.values import empathy_value, stance_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

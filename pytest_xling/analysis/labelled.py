@@ -9,9 +9,14 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from pytest_xling.annotators import category, correctness_label, relevance, support
-from pytest_xling.annotators.empathy import pair as empathy
-from pytest_xling.annotators.stance import pair as stance
+from pytest_xling.annotators import (
+    category,
+    correctness_label,
+    empathy,
+    relevance,
+    stance,
+    support,
+)
 from pytest_xling.errors import ConfigError, DataError, did_you_mean
 from pytest_xling.files.whole import read_utf8
 from pytest_xling.keys import content_key

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from pytest_xling.errors import ConfigError
 from pytest_xling.interfaces.annotator import AskingAnnotator
 from pytest_xling.interfaces.search import RESULTS, results_of
 from pytest_xling.records import Message
 from pytest_xling.text.display import shorten
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pytest_xling.interfaces.annotator import Ask
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Answer
@@ -31,18 +32,12 @@ class Evidence(AskingAnnotator):
     called = "the search"
     version = "1"
     asks = "search"
+    minimums: ClassVar[Mapping[str, float]] = {"results": 1, "max_chars": 1}
 
     results: int = RESULTS
     """How many results are read."""
     max_chars: int = 1_000
     """Of a result's text; more is cut off."""
-
-    def __post_init__(self) -> None:
-        """Refuse what finds nothing."""
-        for field, value in (("results", self.results), ("max_chars", self.max_chars)):
-            if value < 1:
-                msg = f"evidence: {field} must be at least 1, not {value}"
-                raise ConfigError(msg)
 
     @property
     def needs(self) -> tuple[str, ...]:

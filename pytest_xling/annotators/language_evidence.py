@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from pytest_xling.errors import ConfigError
 from pytest_xling.interfaces.annotator import TextAnnotator
 from pytest_xling.languages import find, identified_by_declaration
 from pytest_xling.text.prose import in_scripts, letters, prose
@@ -39,15 +38,10 @@ class LanguageEvidence(TextAnnotator):
     called = "the language detector"
     version = "1"
     libraries = ("py3langid", "pycld2", "regex")
+    minimums: ClassVar[Mapping[str, float]] = {"max_chars": 1}
 
     max_chars: int = 100_000
     """Only this many characters of a text are looked at, from its start."""
-
-    def __post_init__(self) -> None:
-        """Refuse a limit that leaves nothing to look at."""
-        if self.max_chars < 1:
-            msg = f"language_evidence: max_chars must be at least 1, not {self.max_chars}"
-            raise ConfigError(msg)
 
     def load(self) -> None:
         """Load langid's model."""

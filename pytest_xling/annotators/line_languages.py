@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from pytest_xling.errors import ConfigError
 from pytest_xling.interfaces.annotator import TextAnnotator
 from pytest_xling.languages import codes, find, identified_by_declaration
 from pytest_xling.text.prose import in_scripts, letters, names_aside, plain_lines
@@ -53,6 +52,12 @@ class LineLanguages(TextAnnotator):
     called = "the language detector"
     version = "1"
     libraries = ("py3langid", "pycld2", "regex", "icu4py")
+    minimums: ClassVar[Mapping[str, float]] = {
+        "words": 1,
+        "vote": 0,
+        "handicap": 0,
+        "max_chars": 1,
+    }
 
     words: int = 5
     """A line with fewer is left out."""
@@ -62,18 +67,6 @@ class LineLanguages(TextAnnotator):
     """How many nats speak against a language that no paper of ours has, if it is not asked for."""
     max_chars: int = 100_000
     """Only this many characters of a text are looked at, from its start."""
-
-    def __post_init__(self) -> None:
-        """Refuse limits that leave nothing to look at, and weights that turn a word around."""
-        for name, value, least in (
-            ("words", self.words, 1),
-            ("vote", self.vote, 0),
-            ("handicap", self.handicap, 0),
-            ("max_chars", self.max_chars, 1),
-        ):
-            if value < least:
-                msg = f"line_languages: {name} must be at least {least}, not {value}"
-                raise ConfigError(msg)
 
     def load(self) -> None:
         """Load langid's model."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from pytest_xling.errors import ConfigError
 from pytest_xling.interfaces.annotator import TextAnnotator
 from pytest_xling.languages import find, identified_by_declaration
 
@@ -31,15 +30,10 @@ class SentenceLanguages(TextAnnotator):
     name = "sentence_languages"
     version = "1"
     libraries = ("py3langid", "sentencex")
+    minimums: ClassVar[Mapping[str, float]] = {"max_chars": 1}
 
     max_chars: int = 100_000
     """Only this many characters of a text are looked at, from its start."""
-
-    def __post_init__(self) -> None:
-        """Refuse a limit that leaves nothing to look at."""
-        if self.max_chars < 1:
-            msg = f"max_chars must be at least 1, not {self.max_chars}"
-            raise ConfigError(msg)
 
     def signed(self) -> Mapping[str, JsonValue]:
         """Return who identifies the languages that a project declares, where one does."""

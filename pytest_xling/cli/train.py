@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pytest_xling.analysis.labelled import BUNDLED, read_labels
-from pytest_xling.annotators.empathy.pair import BUNDLED_PAIRS
-from pytest_xling.annotators.stance.pair import Pair
+from pytest_xling.annotators.empathy import BUNDLED_PAIRS
 from pytest_xling.cli.printing import check_free, color, print_text, width
 from pytest_xling.cli.progress import shown_progress
 from pytest_xling.config.values import count
@@ -21,6 +20,7 @@ from pytest_xling.files.whole import whole_bytes
 from pytest_xling.reports.sheet import Sheet, plain
 from pytest_xling.reports.terminal.calibration_table import measure_text, measure_with_interval
 from pytest_xling.stats.labelling import labelling
+from pytest_xling.text.answer_text import Pair
 from pytest_xling.text.empathy import PRESENCES
 from pytest_xling.text.stance import STANCES
 from pytest_xling.training.empathy.examples import read_epitome
@@ -179,7 +179,7 @@ def _pairs(path: Path) -> list[LabelledPair]:
         return bundled_pairs() if str(path) == BUNDLED else read_pairs(path)
     return [
         LabelledPair(
-            pair=Pair(claim=item.claim, response=item.response, language=item.language),
+            pair=Pair(about=item.claim, response=item.response, language=item.language),
             label=next(stance for stance in STANCES if stance == item.label),
             claim_id=item.cluster,
             where=str(path),

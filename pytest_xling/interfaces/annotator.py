@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias
+
+from pytest_xling.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,6 +45,19 @@ class Annotator:
     """The key of the label in its values, of one that is ``calibrated``; that of an aspect with a
     name is the aspect."""
 
+    spelled: ClassVar[Mapping[str, JsonValue]] = {}
+    """How its labels stand in its values, where not as they are."""
+    minimums: ClassVar[Mapping[str, float]] = {}
+    """The least that its fields may be, of those that have one."""
+
+    def __post_init__(self) -> None:
+        """Refuse a field that is below its least value."""
+        for field, least in self.minimums.items():
+            value = getattr(self, field)
+            if value < least:
+                msg = f"{self.name}: {field} must be at least {least}, not {value}"
+                raise ConfigError(msg)
+
     @property
     def needs(self) -> tuple[str, ...]:
         """Names of the annotators whose output it reads; answers then come with that."""
@@ -54,15 +69,48 @@ class Annotator:
     def load(self) -> None:
         """Load what is large, before the first batch."""
 
-    @staticmethod
-    def label(value: JsonValue, aspect: str = "", /) -> str | None:
+    @classmethod
+    def label(cls, value: JsonValue, aspect: str = "", /) -> str | None:
         """Return the label in a value of one that is ``calibrated``; None where there is none.
 
         Args:
             value: as it annotates.
             aspect: one of its ``aspects``.
         """
-        raise NotImplementedError
+        read: Any = value
+        stored: str | None = read[aspect or cls.labelled]
+        return next((label for label, each in cls.spelled.items() if each == stored), stored)
+
+    @classmethod
+    def labelled_value(
+        cls,
+        labels: str | Mapping[Any, str | None] | None,
+        *,
+        reason: str = "",
+        reasoning: str | Mapping[Any, str] = "",
+        unparsed: bool = False,
+    ) -> JsonValue:
+        """Return a value with a label of each aspect, from which :meth:`label` reads it.
+
+        Args:
+            labels: by aspect; of one without aspects the label.
+            reason: why a label is None.
+            reasoning: of the labels, in the same way.
+            unparsed: there is an answer, and what a judge said of it cannot be read.
+        """
+        by_aspect = {"": labels} if labels is None or isinstance(labels, str) else labels
+        told = {"": reasoning} if isinstance(reasoning, str) else reasoning
+        given = {aspect: by_aspect.get(aspect) for aspect in cls.aspects}
+        reasons: JsonValue = {aspect: told.get(aspect, "") for aspect in cls.aspects}
+        return {
+            **{
+                aspect or cls.labelled: cls.spelled.get(label, label) if label else None
+                for aspect, label in given.items()
+            },
+            "reason": reason,
+            "reasoning": told.get("", "") if cls.aspects == ("",) else reasons,
+            "unparsed": unparsed,
+        }
 
     def signed(self) -> Mapping[str, JsonValue]:
         """Return what else its values rest on, for the signature.

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pytest_xling.errors import ConfigError
+from pytest_xling.judging.shots import one_line, read_shots
 from pytest_xling.judging.verdict import CUT_OFF, Form, Verdict, continued
 from pytest_xling.records import Message
 from pytest_xling.text.display import printable, shorten
@@ -13,6 +14,7 @@ from pytest_xling.text.fence import NOTE, fenced
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from pytest_xling.interfaces.annotator import Ask
     from pytest_xling.keys import JsonValue
@@ -26,6 +28,34 @@ NO_REPLY = {"content_filter", "refusal", "error"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Shots:
+    """Judged examples that a base model continues: enough to see that everything runs, no more."""
+
+    path: Path
+    """A JSON object a line: texts by their names, and the label."""
+    label: str
+    """The key of the label."""
+    cue: str
+    """The line that the label continues."""
+    first_words: Mapping[str, str]
+    """What a base model's label may begin with, and the label."""
+    line_chars: int = 500
+    """A base model that runs on a CPU reads slowly, and not much: longer lines are cut here."""
+
+    def completion(self, texts: Mapping[str, str]) -> str:
+        """Return the examples and *texts*, whose label is open."""
+        shots = (
+            self._entry({name: shot[name] for name in texts}) + f" {shot[self.label]}\n\n"
+            for shot in read_shots(self.path)
+        )
+        return "".join(shots) + self._entry(texts)
+
+    def _entry(self, texts: Mapping[str, str]) -> str:
+        lines = [f"{name.capitalize()}: {text}" for name, text in texts.items()]
+        return "\n".join([*(one_line(line, limit=self.line_chars) for line in lines), self.cue])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
     """What a judge is to find out, for each prompt style."""
 
@@ -34,16 +64,21 @@ class Question:
     warning: str
     """What a text gains by speaking to the judge: nothing."""
     parts: Mapping[str, str]
-    """The texts by name, a word in capitals; each is fenced."""
+    """The texts by name; each is fenced, under its name in capitals."""
     how: str
     """How to judge, and what the labels mean; stands behind the texts."""
     reasons: str
     """What the judge's reasoning is about."""
     labels: tuple[str, ...]
-    completion: str
-    """For a base model: a few examples and a line that the label continues."""
-    first_words: Mapping[str, str]
-    """What a base model's label may begin with, and the label."""
+    shots: Shots
+    """For a base model."""
+    continued: Mapping[str, str] | None = None
+    """The texts a base model reads, where not all *parts*."""
+
+    @property
+    def completion(self) -> str:
+        """For a base model: a few examples and a line that the label continues."""
+        return self.shots.completion(self.continued or self.parts)
 
     def prompt(self, *, repair: str = "", earlier: str = "") -> tuple[str, Form]:
         """Return the user turn for a chat model, and the form of its reply.
@@ -52,7 +87,8 @@ class Question:
             repair: what was wrong with an earlier reply, in words of ours; "" for none.
             earlier: that reply; it is shown as data, since it may quote what it judged.
         """
-        parts = {**self.parts, "EARLIER REPLY": earlier} if repair else self.parts
+        parts = {name.upper(): text for name, text in self.parts.items()}
+        parts |= {"EARLIER REPLY": earlier} if repair else {}
         texts = "\n\n".join(fenced(parts).values())
         asked = f"{self.task}\n\n{NOTE} {self.warning}\n\n{texts}\n\n{self.how}\n\n"
         if repair:
@@ -86,7 +122,7 @@ async def judged(
             (Message(role="user", content=question.completion),),
             params={"temperature": 0.0, "max_tokens": _CONTINUED_TOKENS, "stop": ["\n"]},
         )
-        verdict = continued(response, first_words=question.first_words)
+        verdict = continued(response, first_words=question.shots.first_words)
         return _explained(verdict, response)
 
     async def answered(prompt: str, form: Form) -> tuple[Verdict, Response]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Final, get_args
 
 from pytest_xling.errors import ConfigError
-from pytest_xling.interfaces.annotator import Annotator
+from pytest_xling.interfaces.annotator import Annotator, AnswerAnnotator
 from pytest_xling.interfaces.metric import Number, TextIn
 from pytest_xling.records import AnswerSet, Reading
 
@@ -90,15 +90,36 @@ def needs_of(text_in: TextIn) -> tuple[str, ...]:
     return ("translate",) if text_in == "english" else ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """What somebody was asked about, such as a claim, a post or a question, and the response."""
+
+    about: str
+    response: str
+    language: str
+    """Code of the language both should be in."""
+
+
 @dataclass(frozen=True, kw_only=True)  # two bases with slots cannot be combined
-class ReadingAnnotator(Annotator):
-    """An annotator that reads an answer, or its translation, beside a text of its sample."""
+class PairAnnotator(Annotator):
+    """Reads an answer, or its translation, beside a text of its sample."""
+
+    texts: ClassVar[tuple[str, str]] = ("question", "answer")
+    """What the two texts are called in the key of a value."""
+    prompt_field: ClassVar[str] = "question"
+    """The field of the sample's prompt that the answer is about; ``_english`` behind it names the
+    one in English."""
+    english_needed: ClassVar[bool] = False
+    """Whether a translation is only read beside that one."""
+    missing: ClassVar[str] = ""
+    """What to say where there is no such field; "" for its name alone."""
 
     text_in: TextIn = "native"
     """``english``: both texts in English, the answer translated."""
 
     def __post_init__(self) -> None:
         """Refuse texts there are not."""
+        Annotator.__post_init__(self)
         if self.text_in not in get_args(TextIn):
             msg = f"{self.name}: text_in must be english or native, not {self.text_in!r}"
             raise ConfigError(msg)
@@ -107,6 +128,60 @@ class ReadingAnnotator(Annotator):
     def needs(self) -> tuple[str, ...]:
         """The translation, where texts are read in English."""
         return needs_of(self.text_in)
+
+    def looks_at(self, answer: Answer) -> JsonValue:
+        """Return both texts that are read, or why none are."""
+        pair = self.pair_or_why(answer)
+        if isinstance(pair, str):
+            return {"reason": pair}
+        about, response = self.texts
+        return {about: pair.about, response: pair.response, "language": pair.language}
+
+    def pair_or_why(self, answer: Answer) -> Pair | str:
+        """Return what is read of *answer*; where nothing is, the reason in words."""
+        if wrong := unanswered(answer):
+            return wrong
+        field = self.prompt_field
+        about = answer.sample.prompt.get(field, "")
+        if not about.strip():
+            return self.missing or f"the sample has no {field}"
+        if self.text_in == "native" or answer.language == ENGLISH:
+            return Pair(about=about, response=answer.text, language=answer.language)
+        english = answer.sample.prompt.get(f"{field}_english", "")
+        if self.english_needed and not english.strip():
+            return f"the {field} has no English version to compare a translation with"
+        translated = readable(answer, text_in=self.text_in)
+        if translated.text is None or not translated.text.strip():
+            return f"no translation: {translated.reason or 'empty'}"
+        return Pair(about=english or about, response=translated.text, language=ENGLISH)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairClassifier(PairAnnotator, AnswerAnnotator):
+    """Has a model that runs here label pairs."""
+
+    def read(self, answer: Answer) -> Pair | str:
+        """Return what the model reads of *answer*; where it reads nothing, the reason in words."""
+        return self.pair_or_why(answer)
+
+    def values(self, pairs: Sequence[Pair]) -> list[JsonValue]:
+        """Return the value of each of *pairs*, which are different; at least one."""
+        raise NotImplementedError
+
+    def annotate(self, answers: Sequence[Answer]) -> list[JsonValue]:
+        """Return one value per answer, in order.
+
+        Raises:
+            EvaluationError: the model gives NaN or infinity.
+        """
+        read = [self.read(answer) for answer in answers]
+        # Equal pairs are read once, however many answers they are from.
+        pairs = list(dict.fromkeys(pair for pair in read if not isinstance(pair, str)))
+        values = dict(zip(pairs, self.values(pairs), strict=True)) if pairs else {}
+        return [
+            self.labelled_value(None, reason=pair) if isinstance(pair, str) else values[pair]
+            for pair in read
+        ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_xling.annotators.correctness_label import LABELS, CorrectnessLabel
-from pytest_xling.annotators.correctness_label.prompts import MEANINGS
+from pytest_xling.annotators.correctness_label import LABELS, MEANINGS, CorrectnessLabel
 from pytest_xling.errors import ConfigError, TransientFault
 from pytest_xling.keys import canonical_json
 from pytest_xling.records import Answer, Response, Sample

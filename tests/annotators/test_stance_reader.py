@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from pytest_xling.annotators.stance.pair import BUNDLED_PAIRS, Pair
+from pytest_xling.annotators.stance import BUNDLED_PAIRS
 from pytest_xling.annotators.stance.reader import StanceReader
 from pytest_xling.annotators.stance.reader.excerpt import TOKENS, excerpts
 from pytest_xling.annotators.stance.reader.weights import (
@@ -28,6 +28,7 @@ from pytest_xling.encoders.tokens import Tokens
 from pytest_xling.errors import ConfigError
 from pytest_xling.models.loading import load_tokenizer
 from pytest_xling.records import Annotation, Answer, Response, Sample
+from pytest_xling.text.answer_text import Pair
 from pytest_xling.text.stance import STANCES
 from pytest_xling.training.stance.pairs import (
     bundled_pairs,
@@ -133,8 +134,8 @@ def test_what_is_read_of_a_long_response_fits() -> None:
     middle = [f"Nurse number {n} poured out some tea and went home." for n in range(40)]
     middle[17] = "Hot water does not cure influenza."
     response = " ".join(["First things first.", *middle, "Last words here."])
-    pair = Pair(claim=CLAIM["en"], response=response, language="en")
-    short = Pair(claim=CLAIM["en"], response="No.", language="en")
+    pair = Pair(about=CLAIM["en"], response=response, language="en")
+    short = Pair(about=CLAIM["en"], response="No.", language="en")
     (ids, of_claim), (few, _) = excerpts([pair, short], tokens)
     read = decode(ids)
     assert len(ids) == TOKENS
@@ -183,7 +184,7 @@ def test_a_batch_gives_what_one_by_one_gives() -> None:
     batch = [
         Answer(
             sample=Sample(
-                id=str(n), benchmark="b", language=pair.language, prompt={"claim": pair.claim}
+                id=str(n), benchmark="b", language=pair.language, prompt={"claim": pair.about}
             ),
             response=Response(text="" if n % 9 == 8 else pair.response, stop_reason="stop"),
         )

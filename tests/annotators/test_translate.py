@@ -327,7 +327,7 @@ def test_faults_of_the_translator_are_let_through() -> None:
     ("fields", "reason"),
     [
         ({"max_chars": 5}, "max_chars must be at least 40, not 5"),
-        ({"tries": -1}, "tries must be 0 or more, not -1"),
+        ({"tries": -1}, "tries must be at least 0, not -1"),
         ({"target": "xx"}, "unknown language 'xx'"),
         ({"thai": "best"}, "thai must be sentencex or pythainlp, not 'best'"),
     ],

@@ -9,13 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_xling.annotators.empathy.pair import PairAnnotator as EmpathyAnnotator
-from pytest_xling.annotators.empathy.pair import empathy_value
-from pytest_xling.annotators.stance.pair import stance_value
+from pytest_xling.annotators.empathy import EmpathyAnnotator
 from pytest_xling.annotators.support import support_value
 from pytest_xling.judging.panel import agreed, majority, votes_in
 from pytest_xling.registry import load, names
 from pytest_xling.text.stance import STANCES
+from tests.annotators.values import empathy_value, stance_value
 
 if TYPE_CHECKING:
     from pytest_xling.text.empathy import Presence

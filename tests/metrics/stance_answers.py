@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pytest_xling.annotators.stance.pair import stance_value
 from pytest_xling.records import Annotation, Answer, AnswerSet, Reading, Response, Sample
 from pytest_xling.registry import load
+from tests.annotators.values import stance_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

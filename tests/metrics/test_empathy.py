@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling.annotators.empathy.pair import empathy_value
 from pytest_xling.errors import ConfigError
 from pytest_xling.metrics.empathy import (
     EmotionalReactions,
@@ -16,6 +15,7 @@ from pytest_xling.metrics.empathy import (
 )
 from pytest_xling.records import Annotation, Answer, AnswerSet, Reading, Response, Sample
 from pytest_xling.text.empathy import MECHANISMS
+from tests.annotators.values import empathy_value
 
 if TYPE_CHECKING:
     from pytest_xling.text.empathy import Presence

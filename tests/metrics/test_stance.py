@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from pytest_xling.annotators.stance.pair import stance_value
 from pytest_xling.errors import ConfigError
 from pytest_xling.interfaces.metric import Metric
 from pytest_xling.records import AnswerSet, Reading, Response
 from pytest_xling.registry import load
+from tests.annotators.values import stance_value
 from tests.metrics.stance_answers import STANCES, VERACITIES, answer, beside, one
 
 UNITS = {

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling.annotators.stance.pair import stance_value
 from pytest_xling.errors import ConfigError
 from pytest_xling.metrics.stance.answers import StanceScore
 from pytest_xling.records import Annotation, Answer, Reading, Response, Sample
 from pytest_xling.registry import load
 from pytest_xling.text.stance import STANCES
+from tests.annotators.values import stance_value
 
 if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue

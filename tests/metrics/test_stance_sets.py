@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_xling.annotators.stance.pair import stance_value
 from pytest_xling.records import AnswerSet, Reading
 from pytest_xling.registry import load
+from tests.annotators.values import stance_value
 from tests.metrics.stance_answers import STANCES, answer, beside, over_levels
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ import pytest
 
 from pytest_xling.annotators.empathy.head import EmpathyHead
 from pytest_xling.annotators.empathy.head.weights import FILE, Weights, load_weights, save_weights
-from pytest_xling.annotators.empathy.pair import Pair
 from pytest_xling.encoders.opening import open_encoder
+from pytest_xling.text.answer_text import Pair
 from pytest_xling.text.empathy import MECHANISMS
 from pytest_xling.training.empathy.examples import Example, read_epitome
 from tests.training.test_empathy_examples import rows, written
@@ -82,7 +82,7 @@ def test_what_it_has_to_beat_tells_words_apart() -> None:
 
     examples = [
         Example(
-            pair=Pair(seeker=row["seeker_post"], response=row["response_post"], language="en"),
+            pair=Pair(about=row["seeker_post"], response=row["response_post"], language="en"),
             labels={m: rows(m, number)["level"] == "2" for m in MECHANISMS},
             post=row["sp_id"],
             split="train",

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from pytest_xling.annotators.stance.pair import BUNDLED_PAIRS, Pair
+from pytest_xling.annotators.stance import BUNDLED_PAIRS
 from pytest_xling.errors import DataError
+from pytest_xling.text.answer_text import Pair
 from pytest_xling.text.stance import STANCES
 from pytest_xling.training import trainer
 from pytest_xling.training.stance import fitting
@@ -35,7 +36,7 @@ NONE: frozenset[str] = frozenset()
 
 def pair(number: int, label: str = "agree", **fields: Any) -> LabelledPair:
     """Return a labelled pair about a claim of its own."""
-    text = Pair(claim=f"claim {number}", response=f"Response {number}.", language="en")
+    text = Pair(about=f"claim {number}", response=f"Response {number}.", language="en")
     of: dict[str, Any] = {"pair": text, "label": label, "claim_id": f"c-{number}", **fields}
     return LabelledPair(**of)
 
@@ -57,7 +58,7 @@ def test_examples_are_those_of_their_seed() -> None:
     shown = drawn(800)
     assert shown == drawn(800)
     assert shown != drawn(800, seed="1")
-    assert {f"claim {n}" for n in (1, 2, 3)} <= {example.pair.claim for example in shown}
+    assert {f"claim {n}" for n in (1, 2, 3)} <= {example.pair.about for example in shown}
     assert min(Counter(e.pair.language for e in shown).values()) > 40
     assert min(Counter(e.label for e in shown).values()) > 80
     assert not any("{" in e.pair.response or not e.pair.response.strip() for e in shown)
@@ -74,8 +75,8 @@ def test_a_response_beside_another_claim_takes_its_stance_towards_that() -> None
     for each in examples(pairs, count=4_000, seed="0", without=NONE):
         of = responses.get(each.pair.response)
         if of is not None:
-            places = {of.pair.claim: "own", of.opposite: "opposite"}
-            seen[of.label, places.get(each.pair.claim, "other"), each.label] += 1
+            places = {of.pair.about: "own", of.opposite: "opposite"}
+            seen[of.label, places.get(each.pair.about, "other"), each.label] += 1
     turned = {"agree": "disagree", "disagree": "agree", "neutral": "neutral"}
     assert set(seen) == {
         (label, *told)
@@ -103,15 +104,15 @@ def test_nothing_is_made_of_claims_that_are_left_out() -> None:
     for row in evidence()[:1]:
         claims = {row["claim"], row["opposite"]}
         of = frozenset({row["claim_id"]})
-        assert claims & {example.pair.claim for example in drawn(2_000)}
-        assert not claims & {example.pair.claim for example in drawn(2_000, without=of)}
+        assert claims & {example.pair.about for example in drawn(2_000)}
+        assert not claims & {example.pair.about for example in drawn(2_000, without=of)}
 
 
 def test_evidence_beside_the_opposite_claim_takes_the_other_stance() -> None:
     """The same sentence alone: words do not decide."""
     sides = {row["for"]: row for row in evidence()}
     seen = Counter(
-        (e.pair.claim == sides[e.pair.response]["claim"], e.label)
+        (e.pair.about == sides[e.pair.response]["claim"], e.label)
         for e in drawn(4_000)
         if e.pair.response in sides
     )
@@ -122,7 +123,7 @@ def test_evidence_beside_the_opposite_claim_takes_the_other_stance() -> None:
 def test_evidence_is_of_no_claim_that_is_measured(language: str) -> None:
     """Every language has the same claims, and none is one of the held-out pairs."""
     rows = {row["claim_id"]: row for row in evidence() if row["language"] == language}
-    held_out = {p.pair.claim for p in read_pairs(BUNDLED_PAIRS) if p.split == "held_out"}
+    held_out = {p.pair.about for p in read_pairs(BUNDLED_PAIRS) if p.split == "held_out"}
     claims = {row["claim_id"] for row in evidence() if row["language"] == "en"}
     assert claims <= set(rows)
     assert not held_out & {row[key] for row in rows.values() for key in ("claim", "opposite")}

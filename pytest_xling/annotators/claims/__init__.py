@@ -6,13 +6,14 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from pytest_xling.errors import ConfigError
 from pytest_xling.judging.annotator import JudgingAnnotator
 from pytest_xling.languages import find
 from pytest_xling.text.answer_text import ENGLISH, needs_of, readable
 from pytest_xling.text.display import printable
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pytest_xling.interfaces.annotator import Ask
     from pytest_xling.interfaces.metric import TextIn
     from pytest_xling.keys import JsonValue
@@ -38,6 +39,13 @@ class Claims(JudgingAnnotator):
 
     name = "claims"
     version = "2"
+    minimums: ClassVar[Mapping[str, float]] = {
+        **JudgingAnnotator.minimums,
+        "window": 1,
+        "before": 0,
+        "after": 0,
+        "max_claims": 1,
+    }
     verifiable: ClassVar[bool] = False
     """Whether only claims are listed that sources could confirm or refute. Answers are then read
     even where they decline somewhere: they may state facts elsewhere."""
@@ -52,19 +60,6 @@ class Claims(JudgingAnnotator):
     """Sentences after them that are shown as context."""
     max_claims: int = 400
     """An answer with more has no list: nobody would check them all."""
-
-    def __post_init__(self) -> None:
-        """Refuse what cannot be."""
-        JudgingAnnotator.__post_init__(self)
-        for field, value, least in (
-            ("window", self.window, 1),
-            ("before", self.before, 0),
-            ("after", self.after, 0),
-            ("max_claims", self.max_claims, 1),
-        ):
-            if value < least:
-                msg = f"{self.name}: {field} must be at least {least}, not {value}"
-                raise ConfigError(msg)
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -109,10 +104,6 @@ class Claims(JudgingAnnotator):
         )
         from pytest_xling.annotators.claims.windows import native_sentence, windows  # noqa: PLC0415
 
-        params: dict[str, JsonValue] = {
-            "temperature": self.temperature,
-            "max_tokens": self.max_tokens,
-        }
         parts = windows(
             read.text, read.language, size=self.window, before=self.before, after=self.after
         )
@@ -125,7 +116,7 @@ class Claims(JudgingAnnotator):
                     question=self.question(answer),
                     language=find(read.language).english_name,
                     ask=ask,
-                    params=params,
+                    params=self.params,
                     structured=self.structured,
                 )
                 for part in parts

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from pytest_xling.interfaces.annotator import Annotator
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Answer
 
@@ -37,16 +39,11 @@ class SupportAnnotator(Annotator):
     calibrated = True
     of_texts = True
     labelled = "supported"
+    spelled: ClassVar[Mapping[str, JsonValue]] = {"supported": True, "unsupported": False}
 
     def looks_at(self, answer: Answer, /) -> JsonValue:
         """Return the claim, the text and its language."""
         return asdict(pair_of(answer))
-
-    @staticmethod
-    def label(value: JsonValue, _aspect: str = "", /) -> str | None:
-        """Return what *value* says of the claim: one of :data:`LABELS`."""
-        read: Any = value
-        return {True: "supported", False: "unsupported"}.get(read["supported"])
 
 
 def pair_of(answer: Answer) -> Pair:

@@ -40,5 +40,4 @@ class SupportLlm(SupportAnnotator, JudgingAnnotator):
         # Imported when there is something to judge: where all verdicts are in the store it is not.
         from pytest_xling.annotators.support.asking import support  # noqa: PLC0415
 
-        params = {"temperature": self.temperature, "max_tokens": self.max_tokens}
-        return await support(pair, ask=ask, params=params)
+        return await support(pair, ask=ask, params=self.params)

@@ -7,7 +7,6 @@ from itertools import islice
 from typing import TYPE_CHECKING, ClassVar
 
 from pytest_xling.annotators.support import SupportAnnotator, pair_of, support_value
-from pytest_xling.errors import ConfigError
 from pytest_xling.interfaces.annotator import AnswerAnnotator
 from pytest_xling.judging.annotator import too_long
 from pytest_xling.models.nli.checkpoint import ADVICE, Checkpoint
@@ -49,6 +48,7 @@ class SupportNli(SupportAnnotator, AnswerAnnotator):
 
     name = "support_nli"
     version = "1"
+    minimums: ClassVar[Mapping[str, float]] = {"max_chars": 1}
     libraries = ("sentencex",)
 
     support: str = "nli:"
@@ -58,12 +58,6 @@ class SupportNli(SupportAnnotator, AnswerAnnotator):
     """``auto``, ``cpu``, ``mps``, ``cuda`` or one of several such as ``cuda:1``."""
     max_chars: int = 50_000
     """Longer texts are not read."""
-
-    def __post_init__(self) -> None:
-        """Refuse what cannot be; what ``support`` names is looked for only where it is needed."""
-        if self.max_chars < 1:
-            msg = f"support_nli: max_chars must be at least 1, not {self.max_chars}"
-            raise ConfigError(msg)
 
     def check(self) -> None:
         """Raise ConfigError where there is no such model, or an extra is missing."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, get_args
 
 from pytest_xling.errors import ConfigError
 from pytest_xling.interfaces.annotator import AskingAnnotator
@@ -43,6 +43,7 @@ class Translate(AskingAnnotator):
     version = "1"
     libraries = ("sentencex",)
     asks = "translator"
+    minimums: ClassVar[Mapping[str, float]] = {"max_chars": _SHORTEST, "tries": 0}
 
     target: str = "en"
     max_chars: int = 600
@@ -59,13 +60,7 @@ class Translate(AskingAnnotator):
     def __post_init__(self) -> None:
         """Refuse what cannot be."""
         find(self.target)
-        if self.max_chars < _SHORTEST:
-            msg = f"translate: max_chars must be at least {_SHORTEST}, not {self.max_chars}"
-            raise ConfigError(msg)
-        if self.tries < 0:
-            msg = f"translate: tries must be 0 or more, not {self.tries}"
-            raise ConfigError(msg)
-
+        AskingAnnotator.__post_init__(self)
         if self.thai not in get_args(ThaiSplitter):
             known = " or ".join(get_args(ThaiSplitter))
             msg = f"translate: thai must be {known}, not {self.thai!r}"

@@ -6,10 +6,10 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from pytest_xling.annotators.empathy.pair import Pair
 from pytest_xling.errors import DataError
 from pytest_xling.files.epitome import epitome_files, epitome_rows
 from pytest_xling.keys import content_key
+from pytest_xling.text.answer_text import Pair
 from pytest_xling.text.empathy import MECHANISMS
 from pytest_xling.training.labelled import check_known, drawn, labelled_rows, language_code
 
@@ -69,7 +69,7 @@ def read_epitome(folder: Path, *, seed: int) -> list[Example]:
             place = (*key, seen[key])
             seen[key] += 1
             # Of one response the files have texts that differ in marks nobody sees.
-            pair = Pair(seeker=row.seeker_post, response=row.response_post, language=language)
+            pair = Pair(about=row.seeker_post, response=row.response_post, language=language)
             post = posts[row.sp_id]
             known = examples.get(place) or Example(
                 pair=pair, labels={}, post=post, split=splits[post]
@@ -96,8 +96,8 @@ def read_pairs(path: Path, *, seed: int) -> list[Example]:
         check_known(row["split"], ("train", "test"), key="split", where=where)
         for mechanism in MECHANISMS:
             check_known(row[mechanism], (0, 1), key=mechanism, where=where)
-        pair = Pair(seeker=row["seeker"], response=row["response"], language=row["language"])
-        post = _folded(pair.seeker)
+        pair = Pair(about=row["seeker"], response=row["response"], language=row["language"])
+        post = _folded(pair.about)
         split, earlier = where_split.setdefault(post, (row["split"], where))
         if split != row["split"]:
             msg = (
@@ -118,7 +118,7 @@ def read_pairs(path: Path, *, seed: int) -> list[Example]:
 def digest(examples: Sequence[Example]) -> str:
     """Return a digest of *examples* and their split; their order does not matter."""
     rows: list[Any] = sorted(
-        [e.pair.seeker, e.pair.response, e.pair.language, e.split, sorted(e.labels.items())]
+        [e.pair.about, e.pair.response, e.pair.language, e.split, sorted(e.labels.items())]
         for e in examples
     )
     return content_key(rows).hex()

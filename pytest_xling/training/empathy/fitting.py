@@ -176,7 +176,7 @@ def _likely(
 ) -> list[dict[Mechanism, float]]:
     return [
         weights.probabilities(
-            states[e.pair.response].astype(np.float32), states[e.pair.seeker].astype(np.float32)
+            states[e.pair.response].astype(np.float32), states[e.pair.about].astype(np.float32)
         )
         for e in examples
     ]
@@ -196,7 +196,7 @@ def _states(
     examples: Sequence[Example], encoder: Encoder, *, layer: int, kept: Path, progress: Progress
 ) -> dict[str, NDArray[np.float16]]:
     """Return the states of the tokens of each text, in 16 bits: read once, then kept in files."""
-    distinct = {text for e in examples for text in (e.pair.seeker, e.pair.response)}
+    distinct = {text for e in examples for text in (e.pair.about, e.pair.response)}
     texts = sorted(distinct, key=lambda text: (len(text), text))
     states: dict[str, NDArray[np.float16]] = {}
     for number, start in enumerate(range(0, len(texts), _AT_ONCE)):

@@ -195,7 +195,7 @@ def _padded(
     """Yield the states of responses and which are no padding, then those of the posts."""
     for texts in (
         [example.pair.response for example in examples],
-        [example.pair.seeker for example in examples],
+        [example.pair.about for example in examples],
     ):
         rows = [torch.from_numpy(np.asarray(states[text], np.float32)) for text in texts]
         yield nn.utils.rnn.pad_sequence(rows, batch_first=True)
@@ -205,4 +205,4 @@ def _padded(
 
 def _order(example: Example) -> tuple[str, str, str, list[tuple[Mechanism, bool]]]:
     pair = example.pair
-    return pair.seeker, pair.response, pair.language, sorted(example.labels.items())
+    return pair.about, pair.response, pair.language, sorted(example.labels.items())

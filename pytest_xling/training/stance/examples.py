@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_xling.annotators.stance.pair import Pair
+from pytest_xling.text.answer_text import Pair
 from pytest_xling.text.sentences import sentences
 from pytest_xling.text.stance import STANCES
 
@@ -99,7 +99,7 @@ def _claims(pairs: Sequence[LabelledPair]) -> dict[str, list[tuple[str, str]]]:
     claims: dict[str, set[tuple[str, str]]] = defaultdict(set)
     for each in pairs:
         claims[each.pair.language] |= {
-            (each.group, text) for text in (each.pair.claim, each.opposite) if text
+            (each.group, text) for text in (each.pair.about, each.opposite) if text
         }
     return {language: sorted(texts) for language, texts in claims.items()}
 
@@ -126,15 +126,15 @@ def _written(
     pair, label = labelled.pair, labelled.label
     others = [text for group, text in claims if group != labelled.group]
     if others and draw.random() < _ELSEWHERE:
-        pair, label = replace(pair, claim=draw.choice(others)), "neutral"
+        pair, label = replace(pair, about=draw.choice(others)), "neutral"
     elif labelled.opposite and draw.random() < _TURNED_SHARE:
-        pair, label = replace(pair, claim=labelled.opposite), _TURNED[label]
+        pair, label = replace(pair, about=labelled.opposite), _TURNED[label]
     if draw.random() >= _LENGTHENED:
         return Example(pair, label)
     around = [
         s
         for role in draw.choices(("aside", "echo"), (4, 1), k=3)
-        if (s := _frame(pair.language, role, pair.claim, "", draw))
+        if (s := _frame(pair.language, role, pair.about, "", draw))
     ]
     cut = draw.randint(0, len(around))
     whole = [*around[:cut], *sentences(pair.response, pair.language), *around[cut:]]
@@ -157,7 +157,7 @@ def _composed(topics: Sequence[_Topic], draw: random.Random) -> Example:
         text = _frame(topic.language, said, asked, topic.opposite, draw)
     else:
         text = _joined(_essay(topic, said, asked, topics, draw), draw)
-    return Example(Pair(claim=asked, response=text, language=topic.language), label)
+    return Example(Pair(about=asked, response=text, language=topic.language), label)
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +272,7 @@ def _topics(pairs: Sequence[LabelledPair]) -> list[_Topic]:
         )
         for row in _rows(EVIDENCE)
     ]
-    claims = {(p.group, p.pair.language, p.claim_id): p.pair.claim for p in pairs}
+    claims = {(p.group, p.pair.language, p.claim_id): p.pair.about for p in pairs}
     for (group, language, claim_id), claim in claims.items():
         others = [
             text

@@ -216,4 +216,4 @@ def _check_enough(pairs: Sequence[LabelledPair]) -> None:
 
 
 def _order(pair: LabelledPair) -> tuple[str, str, str, str]:
-    return pair.claim_id, pair.pair.language, pair.pair.claim, pair.pair.response
+    return pair.claim_id, pair.pair.language, pair.pair.about, pair.pair.response

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
-from pytest_xling.annotators.stance.pair import BUNDLED_PAIRS, Pair
+from pytest_xling.annotators.stance import BUNDLED_PAIRS
 from pytest_xling.errors import DataError
 from pytest_xling.keys import content_key
+from pytest_xling.text.answer_text import Pair
 from pytest_xling.text.stance import STANCES
 from pytest_xling.training.labelled import check_known, labelled_rows
 
@@ -68,7 +69,7 @@ def read_pairs(path: Path) -> list[LabelledPair]:
     for where, row in labelled_rows(path, texts=_REQUIRED, optional=_OPTIONAL):
         check_known(row["label"], STANCES, key="label", where=where)
         check_known(row.get("split", "train"), get_args(Split), key="split", where=where)
-        pair = Pair(claim=row["claim"], response=row["response"], language=row["language"])
+        pair = Pair(about=row["claim"], response=row["response"], language=row["language"])
         others = {key: row[key] for key in ("split", "kind", "opposite") if key in row}
         pairs.append(
             LabelledPair(
@@ -94,7 +95,7 @@ def check_apart(pairs: Sequence[LabelledPair]) -> None:
 def digest(pairs: Iterable[LabelledPair]) -> str:
     """Return a digest of what is learnt from *pairs*; their order does not matter."""
     rows = sorted(
-        [p.group, p.pair.language, p.pair.claim, p.pair.response, p.label, p.kind, p.opposite]
+        [p.group, p.pair.language, p.pair.about, p.pair.response, p.label, p.kind, p.opposite]
         for p in pairs
     )
     return content_key(rows).hex()

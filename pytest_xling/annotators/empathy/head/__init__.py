@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_xling.annotators.empathy.pair import PairAnnotator, empathy_value, pair_of
-from pytest_xling.interfaces.annotator import AnswerAnnotator
+from pytest_xling.annotators.empathy import EmpathyAnnotator
+from pytest_xling.text.answer_text import PairClassifier
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -15,14 +15,13 @@ if TYPE_CHECKING:
     from pytest_xling.annotators.empathy.head.weights import Weights
     from pytest_xling.encoders import Encoder
     from pytest_xling.keys import JsonValue
-    from pytest_xling.records import Answer
-    from pytest_xling.text.empathy import Mechanism, Presence
+    from pytest_xling.text.answer_text import Pair
 
 __all__ = ["EmpathyHead"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EmpathyHead(PairAnnotator, AnswerAnnotator):
+class EmpathyHead(EmpathyAnnotator, PairClassifier):
     """Tells the mechanisms by a bi-encoder: the response's tokens attend to those of the post.
 
     It costs nothing. The one that comes along was trained on a few hundred pairs written for it,
@@ -33,7 +32,6 @@ class EmpathyHead(PairAnnotator, AnswerAnnotator):
     name = "empathy_head"
     called = "the empathy classifier"
     version = "1"
-    calibrated = True
 
     empathy: str = "head"
     """``head:`` and the folder that ``xling train empathy`` wrote; without it the weights that come
@@ -67,24 +65,19 @@ class EmpathyHead(PairAnnotator, AnswerAnnotator):
         weights.check_encoder(encoder)
         return {"empathy": weights.sha256, "encoder": dict(encoder.signed())}
 
-    def annotate(self, answers: Sequence[Answer]) -> list[JsonValue]:
-        """Return one value per answer, in order.
-
-        Raises:
-            EvaluationError: the encoder gives NaN or infinity.
-        """
+    def values(self, pairs: Sequence[Pair]) -> list[JsonValue]:
+        """Return the value of each of *pairs*."""
         from pytest_xling.annotators.empathy.head.weights import (  # noqa: PLC0415  imports numpy
+            HALF,
             probabilities,
         )
 
-        read = [pair_of(answer, text_in=self.text_in) for answer in answers]
-        pairs = [pair for pair in read if not isinstance(pair, str)]
-        if not pairs:
-            return [empathy_value({}, reason=str(why)) for why in read]
-        likely = iter(probabilities(pairs, _weights(self.empathy), self._encoder()))
         return [
-            empathy_value({}, reason=pair) if isinstance(pair, str) else _value(next(likely))
-            for pair in read
+            self.labelled_value(
+                {m: "present" if share >= HALF else "absent" for m, share in likely.items()},
+                reasoning={m: f"present {share:.2f}" for m, share in likely.items()},
+            )
+            for likely in probabilities(pairs, _weights(self.empathy), self._encoder())
         ]
 
     def _encoder(self) -> Encoder:
@@ -93,16 +86,6 @@ class EmpathyHead(PairAnnotator, AnswerAnnotator):
         # Weights were trained on states in 32 bits; others would be other numbers.
         spec = _weights(self.empathy).about["encoder"]
         return open_encoder(spec, device=self.device, dtype="float32")
-
-
-def _value(likely: Mapping[Mechanism, float]) -> JsonValue:
-    from pytest_xling.annotators.empathy.head.weights import HALF  # noqa: PLC0415  imports numpy
-
-    profile: dict[Mechanism, Presence | None] = {
-        mechanism: "present" if share >= HALF else "absent" for mechanism, share in likely.items()
-    }
-    told = {mechanism: f"present {share:.2f}" for mechanism, share in likely.items()}
-    return empathy_value(profile, reasoning=told)
 
 
 def _weights(empathy: str) -> Weights:

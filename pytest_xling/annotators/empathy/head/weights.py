@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_xling.annotators.empathy.pair import Pair
     from pytest_xling.encoders import Encoder
     from pytest_xling.keys import JsonValue
+    from pytest_xling.text.answer_text import Pair
     from pytest_xling.text.empathy import Mechanism
 
 FILE: Final = "head.safetensors"
@@ -128,9 +128,9 @@ def probabilities(
         EvaluationError: the encoder gives NaN or infinity.
     """
     weights.check_encoder(encoder)
-    texts = [text for pair in pairs for text in (pair.response, pair.seeker)]
+    texts = [text for pair in pairs for text in (pair.response, pair.about)]
     states = states_of(texts, encoder, layer=weights.about["layer"])
-    return [weights.probabilities(states[pair.response], states[pair.seeker]) for pair in pairs]
+    return [weights.probabilities(states[pair.response], states[pair.about]) for pair in pairs]
 
 
 def load_weights(folder: Path) -> Weights:

@@ -5,19 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from pytest_xling.annotators.stance.pair import PairAnnotator, pair_of, stance_value
-from pytest_xling.errors import ConfigError
-from pytest_xling.interfaces.annotator import AnswerAnnotator
+from pytest_xling.annotators.stance import StanceAnnotator
 from pytest_xling.judging.annotator import too_long
 from pytest_xling.models.nli.checkpoint import ADVICE, Checkpoint
+from pytest_xling.text.answer_text import PairClassifier
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_xling.annotators.stance.pair import Pair
     from pytest_xling.keys import JsonValue
     from pytest_xling.models.nli.model import NliModel
     from pytest_xling.records import Answer
+    from pytest_xling.text.answer_text import Pair
 
 __all__ = ["StanceCheckpoint", "StanceNli"]
 
@@ -32,7 +31,7 @@ class StanceCheckpoint(Checkpoint):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StanceNli(PairAnnotator, AnswerAnnotator):
+class StanceNli(StanceAnnotator, PairClassifier):
     """Has an NLI model say whether the response, its premise, entails the claim or contradicts it.
 
     Which output means what is read from the model's config.json. Of a response that is longer than
@@ -46,7 +45,7 @@ class StanceNli(PairAnnotator, AnswerAnnotator):
     name = "stance_nli"
     called = "the stance classifier"
     version = "1"
-    calibrated = True
+    minimums: ClassVar[Mapping[str, float]] = {"max_chars": 1}
     libraries = ("sentencex",)
 
     stance: str = "nli:"
@@ -58,13 +57,6 @@ class StanceNli(PairAnnotator, AnswerAnnotator):
     """``auto``, ``cpu``, ``mps``, ``cuda`` or one of several such as ``cuda:1``."""
     max_chars: int = 50_000
     """Longer texts are not read."""
-
-    def __post_init__(self) -> None:
-        """Refuse what cannot be; what ``stance`` names is looked for only where it is needed."""
-        if self.max_chars < 1:
-            msg = f"stance_nli: max_chars must be at least 1, not {self.max_chars}"
-            raise ConfigError(msg)
-        PairAnnotator.__post_init__(self)
 
     def check(self) -> None:
         """Raise ConfigError where there is no such model, or an extra is missing."""
@@ -96,31 +88,17 @@ class StanceNli(PairAnnotator, AnswerAnnotator):
         }
         return {"stance": signed, "encoder": dict(encoder.signed())}
 
-    def annotate(self, answers: Sequence[Answer]) -> list[JsonValue]:
-        """Return one value per answer, in order.
-
-        Raises:
-            EvaluationError: the model gives NaN or infinity.
-        """
-        readable = [self._readable(answer) for answer in answers]
-        # Equal pairs are read once, however many answers they are from.
-        pairs = list(dict.fromkeys(pair for pair in readable if not isinstance(pair, str)))
-        values = dict(zip(pairs, self._values(pairs), strict=True))
-        return [
-            stance_value(None, reason=pair) if isinstance(pair, str) else values[pair]
-            for pair in readable
-        ]
-
-    def _readable(self, answer: Answer) -> Pair | str:
-        pair = pair_of(answer, text_in=self.text_in)
+    def read(self, answer: Answer) -> Pair | str:
+        """Return what the model reads of *answer*; where it reads nothing, the reason in words."""
+        pair = self.pair_or_why(answer)
         if isinstance(pair, str):
             return pair
-        reason = too_long(pair.texts, max_chars=self.max_chars)
+        texts = {"claim": pair.about, "response": pair.response}
+        reason = too_long(texts, max_chars=self.max_chars)
         return f"no stance: {reason}" if reason else pair
 
-    def _values(self, pairs: Sequence[Pair]) -> list[JsonValue]:
-        if not pairs:
-            return []
+    def values(self, pairs: Sequence[Pair]) -> list[JsonValue]:
+        """Return the value of each of *pairs*."""
         model = _opened(self)
         from pytest_xling.annotators.stance.nli.reading import read  # noqa: PLC0415  numpy
         from pytest_xling.encoders.opening import open_encoder  # noqa: PLC0415  imports numpy

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from pytest_xling.annotators.stance.pair import stance_value
+from pytest_xling.annotators.stance import StanceAnnotator
 from pytest_xling.text.sentences import sentences
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pytest_xling.annotators.stance.pair import Pair
     from pytest_xling.encoders import Encoder
     from pytest_xling.keys import JsonValue
     from pytest_xling.models.nli.checkpoint import Label
     from pytest_xling.models.nli.model import NliModel
+    from pytest_xling.text.answer_text import Pair
     from pytest_xling.text.stance import Stance
 
 SENTENCES = 5
@@ -43,7 +43,7 @@ def choose(pairs: Sequence[Pair], encoder: Encoder) -> list[Chosen]:
     """
     split = [sentences(pair.response, pair.language) for pair in pairs]
     chosen = [pair for pair, each in zip(pairs, split, strict=True) if len(each) > SENTENCES]
-    wanted = dict.fromkeys(pair.claim for pair in chosen)
+    wanted = dict.fromkeys(pair.about for pair in chosen)
     wanted |= dict.fromkeys(
         sentence for each in split if len(each) > SENTENCES for sentence in each
     )
@@ -53,7 +53,7 @@ def choose(pairs: Sequence[Pair], encoder: Encoder) -> list[Chosen]:
     for pair, each in zip(pairs, split, strict=True):
         places = list(range(len(each)))
         if len(each) > SENTENCES:
-            similar = np.stack([vectors[sentence] for sentence in each]) @ vectors[pair.claim]
+            similar = np.stack([vectors[sentence] for sentence in each]) @ vectors[pair.about]
             places = sorted(np.argsort(-similar, kind="stable")[:SENTENCES].tolist())
         text = " ".join(each[place] for place in places)
         chosen_texts.append(Chosen(text=text, read=len(places), of=len(each)))
@@ -81,7 +81,7 @@ def read(pairs: Sequence[Pair], model: NliModel, encoder: Callable[[], Encoder])
     Raises:
         EvaluationError: a model gives NaN or infinity.
     """
-    claims = [pair.claim for pair in pairs]
+    claims = [pair.about for pair in pairs]
     premises = [pair.response for pair in pairs]
     notes = ["" for _ in pairs]
     without = model.lengths(["" for _ in pairs], claims)
@@ -104,11 +104,11 @@ def read(pairs: Sequence[Pair], model: NliModel, encoder: Callable[[], Encoder])
         probable = dict(zip(model.labels, row, strict=True))
         stance = max(LABELS, key=lambda each: probable[LABELS[each]])
         listed = ", ".join(f"{label} {probable[label]:.3f}" for label in LABELS.values())
-        values[place] = stance_value(stance, reasoning=listed + notes[place])
+        values[place] = StanceAnnotator.labelled_value(stance, reasoning=listed + notes[place])
     return [
         values[place]
         if place in values
-        else stance_value(
+        else StanceAnnotator.labelled_value(
             None,
             reason=(
                 f"no stance: the claim has {without[place]} tokens, and the NLI model takes "

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_xling.annotators.stance.pair import PairAnnotator, pair_of, stance_value
+from pytest_xling.annotators.stance import StanceAnnotator
 from pytest_xling.errors import ConfigError
-from pytest_xling.interfaces.annotator import AnswerAnnotator
+from pytest_xling.text.answer_text import PairClassifier
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
     from pytest_xling.annotators.stance.reader.weights import Weights
     from pytest_xling.keys import JsonValue
-    from pytest_xling.records import Answer
+    from pytest_xling.text.answer_text import Pair
 
 __all__ = ["StanceReader"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StanceReader(PairAnnotator, AnswerAnnotator):
+class StanceReader(StanceAnnotator, PairClassifier):
     """Reads claim and response at once with the embedded encoder, whose upper layers were tuned.
 
     It costs nothing. Of a long response it reads the first sentence, the last, and those that take
@@ -37,7 +37,6 @@ class StanceReader(PairAnnotator, AnswerAnnotator):
     name = "stance_reader"
     called = "the stance reader"
     version = "1"
-    calibrated = True
     libraries = ("sentencex",)
 
     stance: str = "reader"
@@ -53,7 +52,7 @@ class StanceReader(PairAnnotator, AnswerAnnotator):
         if not 0 <= self.least < 1:
             msg = f"stance_reader: least must be at least 0 and below 1, not {self.least}"
             raise ConfigError(msg)
-        PairAnnotator.__post_init__(self)
+        StanceAnnotator.__post_init__(self)
 
     def check(self) -> None:
         """Raise ConfigError where an extra is missing or the weights cannot be used."""
@@ -87,26 +86,14 @@ class StanceReader(PairAnnotator, AnswerAnnotator):
         weights = _weights(self.stance)
         return {"encoder": dict(encoder.signed()), "stance": weights.sha256, "tokens": TOKENS}
 
-    def annotate(self, answers: Sequence[Answer]) -> list[JsonValue]:
-        """Return one value per answer, in order.
-
-        Raises:
-            EvaluationError: the network gives NaN or infinity.
-        """
-        read = [pair_of(answer, text_in=self.text_in) for answer in answers]
-        pairs = [pair for pair in read if not isinstance(pair, str)]
-        if not pairs:
-            return [stance_value(None, reason=str(why)) for why in read]
+    def values(self, pairs: Sequence[Pair]) -> list[JsonValue]:
+        """Return the value of each of *pairs*."""
         from pytest_xling.annotators.stance.reader.network import (  # noqa: PLC0415  torch
             open_model,
         )
 
         model = open_model(_path(self.stance), device=self.device)
-        likely = iter(model.probabilities(pairs))
-        return [
-            stance_value(None, reason=pair) if isinstance(pair, str) else self._value(next(likely))
-            for pair in read
-        ]
+        return [self._value(shares) for shares in model.probabilities(pairs)]
 
     def _value(self, shares: NDArray[np.float64]) -> JsonValue:
         from pytest_xling.text.stance import STANCES  # noqa: PLC0415  with the above
@@ -116,8 +103,8 @@ class StanceReader(PairAnnotator, AnswerAnnotator):
         told = ", ".join(f"{stance} {likely[stance]:.2f}" for stance in ranked)
         if likely[ranked[0]] < self.least:
             reason = f"no stance: none is as likely as {self.least:g}"
-            return stance_value(None, reason=reason, reasoning=told)
-        return stance_value(ranked[0], reasoning=told)
+            return self.labelled_value(None, reason=reason, reasoning=told)
+        return self.labelled_value(ranked[0], reasoning=told)
 
 
 def _path(stance: str) -> Path:

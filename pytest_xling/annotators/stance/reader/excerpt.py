@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from pytest_xling.annotators.stance.pair import Pair
     from pytest_xling.encoders.tokens import Tokens
+    from pytest_xling.text.answer_text import Pair
 
 TOKENS = 112
 """Most tokens of a claim and what is read beside it, special ones included."""
@@ -40,13 +40,13 @@ def excerpts(pairs: Sequence[Pair], tokens: Tokens) -> list[tuple[list[int], int
         list(dict.fromkeys(sentences(pair.response, pair.language))) or [pair.response]
         for pair in pairs
     ]
-    wanted = [pair.claim for pair in pairs] + [sentence for each in split for sentence in each]
+    wanted = [pair.about for pair in pairs] + [sentence for each in split for sentence in each]
     # Equal sentences of many responses, such as disclaimers, are cut into tokens once.
     distinct = list(dict.fromkeys(wanted))
     by_text = dict(zip(distinct, tokens.ids(distinct), strict=True))
     read = []
     for pair, each in zip(pairs, split, strict=True):
-        first, *claim, last = by_text[pair.claim].tolist()
+        first, *claim, last = by_text[pair.about].tolist()
         claim = claim[:_MOST_OF_CLAIM]
         inner = [by_text[sentence][1:-1] for sentence in each]
         chosen = _chosen(claim, inner, room=TOKENS - len(claim) - _SPECIAL)

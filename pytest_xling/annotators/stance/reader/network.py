@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_xling.annotators.stance.pair import Pair
     from pytest_xling.annotators.stance.reader.weights import Weights
+    from pytest_xling.text.answer_text import Pair
 
 FROZEN: Final = 4
 """So many of the lowest layers stay as they are, as the embeddings do."""
