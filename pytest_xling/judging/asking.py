@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
 from pytest_xling.errors import ConfigError
 from pytest_xling.judging.shots import one_line, read_shots
@@ -13,13 +13,16 @@ from pytest_xling.text.display import printable, shorten
 from pytest_xling.text.fence import NOTE, fenced
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from pytest_xling.interfaces.annotator import Ask
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Response
 
+Read = TypeVar("Read")
+Turn: TypeAlias = "tuple[str, Mapping[str, JsonValue], Callable[[Response], Read]]"
+"""A prompt, its parameters, and what reads the reply or raises UnreadableError."""
 _CONTINUED_TOKENS = 8
 _LONGEST_SHOWN = 4_000
 _QUOTED = 80
@@ -100,6 +103,61 @@ class Question:
         return asked + form.instructions, form
 
 
+class UnreadableError(Exception):
+    """A reply that cannot be read; says what is wrong with it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply(Generic[Read]):
+    """What was read, or what is wrong with the reply."""
+
+    response: Response
+    read: Read | None = None
+    wrong: str = ""
+
+    @property
+    def why(self) -> str:
+        """Why nothing was read, quoting the reply."""
+        if self.response.stop_reason in NO_REPLY:
+            # Also with a verdict in what a filter let through: it need not be the last word.
+            stopped = self.response.stop_reason.replace("_", " ")
+            return quoting(f"the judge did not reply ({stopped})", self.response)
+        return quoting(f"the judge's reply cannot be read, {self.wrong}", self.response)
+
+
+async def replied(
+    ask: Ask, turn: Callable[[Reply[Read] | None], Turn[Read]]
+) -> tuple[Reply[Read], Reply[Read]]:
+    """Return the first and the last of a judge's replies: there are two where one is unreadable.
+
+    A base model says the same again, so it is asked once.
+
+    Args:
+        ask: puts a turn to the judge.
+        turn: makes it, at first of None, then of the reply that cannot be read.
+
+    Raises:
+        ConfigError: the judge's model can only translate.
+        ProviderFault, BudgetExceeded: nothing was answered.
+    """
+    if ask.style == "translation":
+        msg = "the model named by --xling-judge only translates; name one that answers prompts"
+        raise ConfigError(msg)
+
+    async def reply(unread: Reply[Read] | None) -> Reply[Read]:
+        prompt, params, read = turn(unread)
+        response = await ask((Message(role="user", content=prompt),), params=params)
+        if response.stop_reason in NO_REPLY:
+            return Reply(response=response)
+        try:
+            return Reply(response=response, read=read(response))
+        except UnreadableError as error:
+            return Reply(response=response, wrong=str(error))
+
+    first = await reply(None)
+    return first, await reply(first) if first.wrong and ask.style != "completion" else first
+
+
 async def judged(
     question: Question, *, ask: Ask, params: Mapping[str, JsonValue], structured: bool
 ) -> Verdict:
@@ -110,69 +168,37 @@ async def judged(
         ask: puts it to the judge.
         params: of a chat model.
         structured: ask for the form by its schema, too, where the judge's provider takes one.
-
-    Raises:
-        ConfigError: the judge's model can only translate.
-        ProviderFault, BudgetExceeded: nothing was answered.
     """
-    check_answers_prompts(ask)
-    if ask.style == "completion":
-        # A base model says the same again, so there is no repair.
-        response = await ask(
-            (Message(role="user", content=question.completion),),
-            params={"temperature": 0.0, "max_tokens": _CONTINUED_TOKENS, "stop": ["\n"]},
-        )
-        verdict = continued(response, first_words=question.shots.first_words)
-        return _explained(verdict, response)
 
-    async def answered(prompt: str, form: Form) -> tuple[Verdict, Response]:
+    def turn(unread: Reply[Verdict] | None) -> Turn[Verdict]:
+        if ask.style == "completion":
+            words = question.shots.first_words
+            limits: dict[str, JsonValue] = {"temperature": 0.0, "max_tokens": _CONTINUED_TOKENS}
+            return (
+                question.completion,
+                {**limits, "stop": ["\n"]},
+                lambda each: _readable(continued(each, first_words=words)),
+            )
+        earlier = shorten(unread.response.text or "", limit=_LONGEST_SHOWN) if unread else ""
+        prompt, form = question.prompt(repair=unread.wrong if unread else "", earlier=earlier)
         schema = {"response_format": form.response_format} if structured and ask.structured else {}
-        messages = (Message(role="user", content=prompt),)
-        response = await ask(messages, params={**params, **schema})
-        return form.verdict(response), response
+        return prompt, {**params, **schema}, lambda each: _readable(form.verdict(each))
 
-    first, response = await answered(*question.prompt())
-    if not first.unparsed or response.stop_reason in NO_REPLY:
-        return _explained(first, response)
-    earlier = shorten(response.text or "", limit=_LONGEST_SHOWN)
-    second, again = await answered(*question.prompt(repair=first.wrong, earlier=earlier))
-    if again.stop_reason in NO_REPLY:
-        return _explained(first, response)
-    return _explained(second, again)
-
-
-def _explained(verdict: Verdict, response: Response) -> Verdict:
-    """Return *verdict*; what is wrong now quotes the reply, or says why there is none."""
-    if response.stop_reason in NO_REPLY:
-        # Also with a verdict in what a filter let through: it need not be the judge's last word.
-        wrong = unanswered(response)
-    elif verdict.label:
-        return verdict
-    elif not verdict.unparsed:
-        wrong = verdict.wrong
-    elif response.stop_reason == "length" and verdict.wrong != CUT_OFF:
-        wrong = f"the judge's reply was cut off at the token limit, and {verdict.wrong}"
-    else:
-        wrong = f"the judge's reply cannot be read, {verdict.wrong}"
-    return replace(
-        verdict,
-        label=None,
-        reasoning="",
-        wrong=quoting(wrong, response),
-        unparsed=verdict.unparsed and response.stop_reason not in NO_REPLY,
-    )
+    first, last = await replied(ask, turn)
+    reply = first if last.response.stop_reason in NO_REPLY else last
+    if (verdict := reply.read) is not None:
+        wrong = quoting(verdict.wrong, reply.response) if verdict.wrong else ""
+        return replace(verdict, wrong=wrong)
+    if reply.response.stop_reason == "length" and reply.wrong != CUT_OFF:
+        wrong = f"the judge's reply was cut off at the token limit, and {reply.wrong}"
+        return Verdict(wrong=quoting(wrong, reply.response), unparsed=True)
+    return Verdict(wrong=reply.why, unparsed=bool(reply.wrong))
 
 
-def check_answers_prompts(ask: Ask) -> None:
-    """Raise ConfigError where the judge's model can only translate."""
-    if ask.style == "translation":
-        msg = "the model named by --xling-judge only translates; name one that answers prompts"
-        raise ConfigError(msg)
-
-
-def unanswered(response: Response) -> str:
-    """Say why a response is no reply: its reason to stop is one of ``NO_REPLY``."""
-    return f"the judge did not reply ({response.stop_reason.replace('_', ' ')})"
+def _readable(verdict: Verdict) -> Verdict:
+    if verdict.unparsed:
+        raise UnreadableError(verdict.wrong)
+    return verdict
 
 
 def quoting(wrong: str, response: Response) -> str:

@@ -9,14 +9,14 @@ import json
 import re
 import unicodedata
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import regex
 
-from pytest_xling.judging.asking import NO_REPLY, check_answers_prompts, quoting, unanswered
+from pytest_xling.judging.asking import UnreadableError, replied
 from pytest_xling.judging.shots import one_line
 from pytest_xling.judging.verdict import CUT_OFF, nonce_key
-from pytest_xling.records import Message
 from pytest_xling.text.display import clean
 from pytest_xling.text.fence import NOTE, fenced
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from pytest_xling.annotators.claims.windows import Sentence, Window
     from pytest_xling.interfaces.annotator import Ask
+    from pytest_xling.judging.asking import Reply, Turn
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Response
 
@@ -71,10 +72,6 @@ Claims:
 - Copper conducts heat better than steel.
 
 """
-
-
-class _UnreadableError(Exception):
-    """A reply that lists no claims; says what is wrong with it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,37 +151,23 @@ async def listed(
         ConfigError: the judge's model can only translate.
         ProviderFault, BudgetExceeded: the judge did not answer.
     """
-    check_answers_prompts(ask)
-    if ask.style == "completion":
-        text = " ".join(sentence.text for sentence in window.sentences)
-        line = one_line(text, limit=_LINE_CHARS)
-        response = await ask(
-            (Message(role="user", content=f"{listing.shots}Text: {line}\nClaims:\n-"),),
-            params={"temperature": 0.0, "max_tokens": _CONTINUED_TOKENS, "stop": ["\n\n", "Text:"]},
-        )
-        if response.stop_reason in NO_REPLY:
-            return quoting(unanswered(response), response)
-        lines = f"- {response.text or ''}".splitlines()
-        # What it was cut off in is no claim.
-        lines = lines[:-1] if response.stop_reason == "length" else lines
-        try:
-            return _claims([(None, _bullet(line)) for line in lines], window)
-        except _UnreadableError as error:
-            return quoting(f"the judge's reply cannot be read, {error}", response)
-    wrong = ""
-    for _ in range(2):
+
+    def turn(unread: Reply[list[Claim]] | None) -> Turn[list[Claim]]:
+        if ask.style == "completion":
+            text = " ".join(sentence.text for sentence in window.sentences)
+            prompt = f"{listing.shots}Text: {one_line(text, limit=_LINE_CHARS)}\nClaims:\n-"
+            limits: dict[str, JsonValue] = {"temperature": 0.0, "max_tokens": _CONTINUED_TOKENS}
+            stops: JsonValue = ["\n\n", "Text:"]
+            return prompt, {**limits, "stop": stops}, partial(_read_continued, window)
+        wrong = unread.wrong if unread else ""
         prompt, key = _prompt(
             window, listing=listing, question=question, language=language, wrong=wrong
         )
         form = {"response_format": _schema(key)} if structured and ask.structured else {}
-        response = await ask((Message(role="user", content=prompt),), params={**params, **form})
-        if response.stop_reason in NO_REPLY:
-            return quoting(unanswered(response), response)
-        try:
-            return _read(response, key=key, window=window)
-        except _UnreadableError as error:
-            wrong = str(error)
-    return quoting(f"the judge's reply cannot be read, {wrong}", response)
+        return prompt, {**params, **form}, partial(_read, key, window)
+
+    _, reply = await replied(ask, turn)
+    return reply.why if reply.read is None else reply.read
 
 
 def _prompt(
@@ -235,17 +218,20 @@ def _schema(key: str) -> JsonValue:
     }
 
 
-def _read(response: Response, *, key: str, window: Window) -> list[Claim]:
-    """Return the claims a reply lists, under the key or as a list of lines.
+def _read_continued(window: Window, response: Response) -> list[Claim]:
+    lines = f"- {response.text or ''}".splitlines()
+    # What it was cut off in is no claim.
+    lines = lines[:-1] if response.stop_reason == "length" else lines
+    return _claims([(None, _bullet(line)) for line in lines], window)
 
-    Raises:
-        _UnreadableError: it lists none; says what is wrong.
-    """
+
+def _read(key: str, window: Window, response: Response) -> list[Claim]:
+    """Return the claims a reply lists, under the key or as a list of lines."""
     if response.stop_reason == "length":
-        raise _UnreadableError(CUT_OFF)
+        raise UnreadableError(CUT_OFF)
     if len(response.text or "") > _LONGEST_REPLY:
         msg = f"it has more than {_LONGEST_REPLY} characters"
-        raise _UnreadableError(msg)
+        raise UnreadableError(msg)
     text = clean(response.text or "").strip()
     place = text.find(f'"{key}"')
     if place >= 0:
@@ -255,7 +241,7 @@ def _read(response: Response, *, key: str, window: Window) -> list[Claim]:
     lines = [line for line in text.splitlines() if line.strip()]
     if not lines or not all(_NUMBERED.fullmatch(line) for line in lines):
         msg = "it has no list under the key that was asked for"
-        raise _UnreadableError(msg)
+        raise UnreadableError(msg)
     return _claims([(None, _bullet(line)) for line in lines], window)
 
 
@@ -265,11 +251,11 @@ def _under_key(text: str, place: int) -> list[tuple[int | None, str]]:
         value, _ = json.JSONDecoder(strict=False).raw_decode(text, text.find("[", place))
     except (ValueError, RecursionError) as error:  # also brackets without end
         msg = "its list is no JSON"
-        raise _UnreadableError(msg) from error
+        raise UnreadableError(msg) from error
     entries = [_entry(each) for each in value]
     if None in entries:
         msg = "its list holds something else than claims with the number of their sentence"
-        raise _UnreadableError(msg)
+        raise UnreadableError(msg)
     return [each for each in entries if each]
 
 
@@ -291,7 +277,7 @@ def _claims(entries: list[tuple[int | None, str]], window: Window) -> list[Claim
     """Return the claims of *entries*, each with its sentence.
 
     Raises:
-        _UnreadableError: one is no claim; says why.
+        UnreadableError: one is no claim; says why.
     """
     claims = []
     written = " ".join(sentence.text for sentence in window.sentences)
@@ -301,10 +287,10 @@ def _claims(entries: list[tuple[int | None, str]], window: Window) -> list[Claim
             continue
         if len(one_line) > _LONGEST_CLAIM:
             msg = f"it has a claim of {len(one_line)} characters"
-            raise _UnreadableError(msg)
+            raise UnreadableError(msg)
         if _script(one_line) != _script(written):
             msg = "it has a claim in another language"
-            raise _UnreadableError(msg)
+            raise UnreadableError(msg)
         place = (number or 0) - 1
         known = 0 <= place < len(window.sentences)
         sentence = window.sentences[place] if known else _most_alike(text, window)

@@ -10,10 +10,9 @@ import re
 from typing import TYPE_CHECKING
 
 from pytest_xling.annotators.support import support_value
-from pytest_xling.judging.asking import NO_REPLY, check_answers_prompts, quoting, unanswered
+from pytest_xling.judging.asking import UnreadableError, replied
 from pytest_xling.judging.shots import one_line
 from pytest_xling.judging.verdict import CUT_OFF, continued
-from pytest_xling.records import Message
 from pytest_xling.text.fence import NOTE, fenced
 
 if TYPE_CHECKING:
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 
     from pytest_xling.annotators.support import Pair
     from pytest_xling.interfaces.annotator import Ask
+    from pytest_xling.judging.asking import Reply, Turn
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Response
 
@@ -74,37 +74,35 @@ async def support(pair: Pair, *, ask: Ask, params: Mapping[str, JsonValue]) -> J
         ConfigError: the judge's model can only translate.
         ProviderFault, BudgetExceeded: the judge did not answer.
     """
-    check_answers_prompts(ask)
-    if ask.style == "completion":
-        response = await ask(
-            (Message(role="user", content=_completion(pair)),),
-            params={
-                "temperature": 0.0,
-                "max_tokens": 2,
-                "stop": ["\n"],
-                "top_logprobs": _LIKELIEST,
-            },
-        )
-        verdict = continued(response, first_words={word: word for word in _VERDICTS})
-        return _value(verdict.label, verdict.wrong, response)
-    # Servers that judge by schema may refuse log-probabilities: they are asked without, then.
-    likeliest = "optional_logprobs" if ask.structured else "top_logprobs"
-    wrong = ""
-    for _ in range(2):
-        response = await ask(
-            (Message(role="user", content=_prompt(pair, wrong=wrong)),),
-            params={**params, likeliest: _LIKELIEST},
-        )
-        word = (response.text or "").strip(_AROUND).casefold()
-        if word not in _VERDICTS:
-            wrong = "it was not one word, yes or no"
-        elif response.stop_reason == "length":
-            wrong = CUT_OFF
-        else:
-            return _value(word, "", response)
-        if response.stop_reason in NO_REPLY:
-            break
-    return _value(None, wrong, response)
+
+    def turn(unread: Reply[JsonValue] | None) -> Turn[JsonValue]:
+        if ask.style == "completion":
+            limits: dict[str, JsonValue] = {"temperature": 0.0, "max_tokens": 2, "stop": ["\n"]}
+            return _completion(pair), {**limits, "top_logprobs": _LIKELIEST}, _read_continued
+        # Servers that judge by schema may refuse log-probabilities: they are asked without, then.
+        likeliest = "optional_logprobs" if ask.structured else "top_logprobs"
+        prompt = _prompt(pair, wrong=unread.wrong if unread else "")
+        return prompt, {**params, likeliest: _LIKELIEST}, _read
+
+    _, reply = await replied(ask, turn)
+    return support_value(reason=reply.why) if reply.read is None else reply.read
+
+
+def _read(response: Response) -> JsonValue:
+    word = (response.text or "").strip(_AROUND).casefold()
+    if word not in _VERDICTS:
+        msg = "it was not one word, yes or no"
+        raise UnreadableError(msg)
+    if response.stop_reason == "length":
+        raise UnreadableError(CUT_OFF)
+    return support_value(supported=_VERDICTS[word], p=_p_yes(response))
+
+
+def _read_continued(response: Response) -> JsonValue:
+    verdict = continued(response, first_words={word: word for word in _VERDICTS})
+    if verdict.label is None:
+        raise UnreadableError(verdict.wrong)
+    return support_value(supported=_VERDICTS[verdict.label], p=_p_yes(response))
 
 
 def _prompt(pair: Pair, *, wrong: str) -> str:
@@ -116,17 +114,6 @@ def _prompt(pair: Pair, *, wrong: str) -> str:
 def _completion(pair: Pair) -> str:
     text, claim = (one_line(each, limit=_LINE_CHARS) for each in (pair.text, pair.claim))
     return f"{_SHOTS}Text: {text}\nClaim: {claim}\nDoes the text say so?"
-
-
-def _value(word: str | None, wrong: str, response: Response) -> JsonValue:
-    if response.stop_reason in NO_REPLY:
-        # Also with a verdict in what a filter let through: it need not be the judge's last word.
-        wrong = unanswered(response)
-    elif word is not None:
-        return support_value(supported=_VERDICTS[word], p=_p_yes(response))
-    else:
-        wrong = f"the judge's reply cannot be read, {wrong}"
-    return support_value(reason=quoting(wrong, response))
 
 
 def _p_yes(response: Response) -> float | None:
