@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_xling.annotators.empathy.llm import EmpathyLlm
-from pytest_xling.errors import ConfigError
 from pytest_xling.records import Annotation, Answer, Response, Sample
 from pytest_xling.text.empathy import MECHANISMS
 from tests.annotators.judges import Judge, says
@@ -137,9 +136,3 @@ def test_a_base_model_continues_a_line() -> None:
     )
     value = judged(judge)
     assert ["absent", "absent", "present"] == [value[mechanism] for mechanism in MECHANISMS]
-
-
-def test_another_text_is_refused() -> None:
-    """As for stances."""
-    with pytest.raises(ConfigError, match="text_in must be english or native"):
-        EmpathyLlm(text_in="French")  # type: ignore[arg-type]  # what is tested

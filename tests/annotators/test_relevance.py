@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_xling.annotators.relevance import RelevanceLlm
-from pytest_xling.errors import ConfigError
 from pytest_xling.records import Annotation, Answer, Response, Sample
 from tests.annotators.judges import Judge, says
 
@@ -77,18 +76,6 @@ def test_both_texts_in_english(english: str | None, asked: str) -> None:
     assert "should be in English" in prompt
 
 
-def test_a_reply_that_cannot_be_read_is_no_verdict() -> None:
-    """It is asked for once more; a judge that declines is not unparsed."""
-    judge = Judge(lambda *_: "I would call it relevant.")
-    value = judged(judge)
-    assert (None, True, 2) == (value["relevant"], value["unparsed"], len(judge.prompts))
-    assert value["reason"].startswith("not judged: the judge's reply cannot be read")
-    assert None is RelevanceLlm.label(value)
-    declined = judged(Judge(lambda *_: says("none")))
-    assert (None, False) == (declined["relevant"], declined["unparsed"])
-    assert "not judged: the judge declines" in declined["reason"]
-
-
 @pytest.mark.parametrize(
     ("read", "fields", "reason"),
     [
@@ -143,11 +130,3 @@ def test_a_base_model_continues_a_line() -> None:
         assert relevant is judged(judge)["relevant"]
         (prompt,) = judge.prompts
         assert prompt.endswith("Does the answer address the question?")
-
-
-def test_mistakes_are_refused() -> None:
-    """As for stances."""
-    with pytest.raises(ConfigError, match="text_in must be english or native"):
-        RelevanceLlm(text_in="French")  # type: ignore[arg-type]  # what is tested
-    with pytest.raises(ConfigError, match="max_tokens must be at least 1"):
-        RelevanceLlm(max_tokens=0)
