@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_xling.annotators.translate.asking import fault
+from pytest_xling.annotators.translate.faults import fault
 from pytest_xling.languages import find
 from pytest_xling.records import Response
 

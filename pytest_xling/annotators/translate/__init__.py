@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, get_args
 from pytest_xling.errors import ConfigError
 from pytest_xling.interfaces.annotator import AskingAnnotator
 from pytest_xling.languages import find
+from pytest_xling.records import Message
 from pytest_xling.text.display import printable
 
 if TYPE_CHECKING:
@@ -94,7 +95,6 @@ class Translate(AskingAnnotator):
             ProviderFault, BudgetExceeded: the translator did not answer.
         """
         # Imported when there is something to translate: a run that finds all kept needs them not.
-        from pytest_xling.annotators.translate.asking import translated  # noqa: PLC0415
         from pytest_xling.annotators.translate.passages import (  # noqa: PLC0415
             Passages,
             thai_sentences,
@@ -109,33 +109,44 @@ class Translate(AskingAnnotator):
         passages = Passages.of(answer.text, split=split, max_chars=self.max_chars)
         worded = passages.worded()
         different = list(dict.fromkeys(worded))
-        anew: dict[str, JsonValue] = {
-            "temperature": self.resample_temperature,
-            "top_p": self.resample_top_p,
-        }
         # Side by side: each sentence is a question of its own, kept and paid for once.
         done = await asyncio.gather(
-            *(
-                translated(
-                    sentence,
-                    source=source,
-                    target=target,
-                    ask=ask,
-                    how={"temperature": self.temperature},
-                    anew=anew,
-                    tries=self.tries,
-                )
-                for sentence in different
-            )
+            *(self._translated(sentence, source, target, ask) for sentence in different)
         )
         made = dict(zip(different, done, strict=True))
-        resampled = sum(made[sentence].tries > 1 for sentence in worded)
-        wrong = {sentence: made[sentence].fault for sentence in worded if made[sentence].fault}
+        resampled = sum(tries > 1 for _, _, tries in map(made.__getitem__, worded))
+        wrong = {sentence: fault for sentence, (_, fault, _) in made.items() if fault}
         if wrong:
             reason = _reason(worded, wrong)
             return _value(reason=reason, sentences=len(worded), resampled=resampled)
-        text = passages.joined({sentence: made[sentence].text for sentence in worded})
+        text = passages.joined({sentence: text for sentence, (text, _, _) in made.items()})
         return _value(text=text, sentences=len(worded), resampled=resampled)
+
+    async def _translated(
+        self, sentence: str, source: str, target: str, ask: Ask
+    ) -> tuple[str, str, int]:
+        """Return a translation, what is wrong with it ("" for nothing), and how many tries it took.
+
+        While what comes is degenerate it is sampled anew, each time with a seed of its own.
+        """
+        from pytest_xling.annotators.translate.faults import fault, translation  # noqa: PLC0415
+        from pytest_xling.annotators.translate.prompts import turn  # noqa: PLC0415
+
+        prompt, params = turn(sentence, source=source, target=target, style=ask.style)
+        messages = (Message(role="user", content=prompt),)
+        sampling: dict[str, JsonValue] = {"temperature": self.temperature}
+        again = 0
+        while True:
+            response = await ask(messages, params={**params, **sampling}, repeat=again)
+            wrong = fault(response, sentence=sentence, source=source, target=target)
+            if not wrong or again == self.tries:
+                return translation(response), wrong, again + 1
+            again += 1
+            sampling = {
+                "temperature": self.resample_temperature,
+                "top_p": self.resample_top_p,
+                "seed": again,
+            }
 
 
 def _reason(worded: list[str], wrong: dict[str, str]) -> str:

@@ -18,8 +18,10 @@ _CHAT_TOKENS = 2048
 """Far more than a sentence takes: some models think before they answer, and it counts."""
 
 
-def prompt(sentence: str, *, source: str, target: str, style: PromptStyle) -> str:
-    """Return the one user turn that asks for *sentence* in another language.
+def turn(
+    sentence: str, *, source: str, target: str, style: PromptStyle
+) -> tuple[str, dict[str, JsonValue]]:
+    """Return the one user turn that asks for *sentence* in another language, and its parameters.
 
     Args:
         sentence: one line.
@@ -27,26 +29,18 @@ def prompt(sentence: str, *, source: str, target: str, style: PromptStyle) -> st
         target: code of the language it is wanted in.
         style: how the model wants to be asked.
     """
-    match style:
-        case "chat":
-            return _chat(sentence, find(source).english_name, find(target).english_name)
-        case "completion":
-            return _completion(sentence, source, target)
-        case "translation" | "search":  # no search is a translator: it is refused before
-            return sentence
-
-
-def limits(sentence: str, *, source: str, target: str, style: PromptStyle) -> dict[str, JsonValue]:
-    """Return the parameters that go with :func:`prompt`: where the answer ends, and languages."""
     if style == "chat":
-        return {"max_tokens": _CHAT_TOKENS}
+        asked = _chat(sentence, find(source).english_name, find(target).english_name)
+        return asked, {"max_tokens": _CHAT_TOKENS}
     # A token is seldom less than two bytes of what is translated; a letter of other scripts may
     # be a token or more.
     size = len(sentence.encode())
     most = 32 + (size // 2 if find(target).script == "Latn" else 2 * size)
     if style == "completion":
-        return {"max_tokens": most, "stop": ["\n"]}
-    return {"max_tokens": most, "source_language": source, "target_language": target}
+        return _completion(sentence, source, target), {"max_tokens": most, "stop": ["\n"]}
+    # No search is a translator: it is refused before.
+    languages = {"source_language": source, "target_language": target}
+    return sentence, {"max_tokens": most, **languages}
 
 
 def _chat(sentence: str, source: str, target: str) -> str:
