@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pytest_xling.judging.annotator import JudgingAnnotator
+from pytest_xling.judging.asking import replied
 from pytest_xling.languages import find
 from pytest_xling.text.answer_text import ENGLISH, needs_of, readable
 from pytest_xling.text.display import printable
@@ -14,8 +15,10 @@ from pytest_xling.text.display import printable
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from pytest_xling.annotators.claims.asking import Claim, Excerpt
     from pytest_xling.interfaces.annotator import Ask
     from pytest_xling.interfaces.metric import TextIn
+    from pytest_xling.judging.asking import Reply, Turn
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Answer
 
@@ -96,32 +99,22 @@ class Claims(JudgingAnnotator):
         if not self.verifiable and (reason := _declines(answer, read.text)):
             return _value(reason=reason)
         # Imported when there is something to list: where all claims are in the store it is not.
-        from pytest_xling.annotators.claims.asking import (  # noqa: PLC0415
-            EVERY,
-            VERIFIABLE,
-            Claim,
-            listed,
-        )
+        from pytest_xling.annotators.claims.asking import EVERY, VERIFIABLE, Excerpt  # noqa: PLC0415
         from pytest_xling.annotators.claims.windows import native_sentence, windows  # noqa: PLC0415
 
-        parts = windows(
-            read.text, read.language, size=self.window, before=self.before, after=self.after
-        )
-        # Side by side: each window is a question of its own.
-        lists = await asyncio.gather(
-            *(
-                listed(
-                    part,
-                    listing=VERIFIABLE if self.verifiable else EVERY,
-                    question=self.question(answer),
-                    language=find(read.language).english_name,
-                    ask=ask,
-                    params=self.params,
-                    structured=self.structured,
-                )
-                for part in parts
+        excerpts = [
+            Excerpt(
+                window=window,
+                listing=VERIFIABLE if self.verifiable else EVERY,
+                question=self.question(answer),
+                language=find(read.language).english_name,
             )
-        )
+            for window in windows(
+                read.text, read.language, size=self.window, before=self.before, after=self.after
+            )
+        ]
+        # Side by side: each window is a question of its own.
+        lists = await asyncio.gather(*(self._listed(excerpt, ask) for excerpt in excerpts))
         claims: dict[str, Claim] = {}
         for each in lists:
             if isinstance(each, str):
@@ -143,6 +136,18 @@ class Claims(JudgingAnnotator):
                 for claim in claims.values()
             ]
         )
+
+    async def _listed(self, excerpt: Excerpt, ask: Ask) -> list[Claim] | str:
+        """Return the claims of an excerpt, in order; where there is no list, why."""
+        schema = self.structured and ask.structured
+
+        def turn(unread: Reply[list[Claim]] | None) -> Turn[list[Claim]]:
+            if ask.style == "completion":
+                return excerpt.completion()
+            return excerpt.turn(unread, params=self.params, schema=schema)
+
+        _, reply = await replied(ask, turn)
+        return reply.why if reply.read is None else reply.read
 
 
 def _identified(answer: Answer) -> str | None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import regex
 
-from pytest_xling.judging.asking import UnreadableError, replied
+from pytest_xling.judging.asking import UnreadableError
 from pytest_xling.judging.shots import one_line
 from pytest_xling.judging.verdict import CUT_OFF, nonce_key
 from pytest_xling.text.display import clean
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pytest_xling.annotators.claims.windows import Sentence, Window
-    from pytest_xling.interfaces.annotator import Ask
     from pytest_xling.judging.asking import Reply, Turn
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Response
@@ -124,78 +123,57 @@ class Claim:
         return " ".join(regex.findall(r"[\w\p{M}]+", folded)) or folded
 
 
-async def listed(
-    window: Window,
-    *,
-    listing: Listing,
-    question: str,
-    language: str,
-    ask: Ask,
-    params: Mapping[str, JsonValue],
-    structured: bool,
-) -> list[Claim] | str:
-    """Return the claims of a window's sentences, in order; where there is no list, why.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Excerpt:
+    """Sentences whose claims a judge is to list."""
 
-    A reply that cannot be read is asked for once more.
+    window: Window
+    """Of at least one sentence."""
+    listing: Listing
+    question: str
+    """What the sentences answer, shown as context; "" for none."""
+    language: str
+    """English name of the language claims are to be in."""
 
-    Args:
-        window: of at least one sentence.
-        listing: which claims.
-        question: what the sentences answer, shown as context; "" for none.
-        language: English name of the language claims are to be in.
-        ask: puts the question to the judge.
-        params: of a chat model.
-        structured: ask for the form by its schema, too, where the judge's provider takes one.
+    def turn(
+        self, unread: Reply[list[Claim]] | None, *, params: Mapping[str, JsonValue], schema: bool
+    ) -> Turn[list[Claim]]:
+        """Return what a chat model is asked, with *schema* for the form, too."""
+        prompt, key = self._prompt(unread.wrong if unread else "")
+        form = {"response_format": _schema(key)} if schema else {}
+        return prompt, {**params, **form}, partial(_read, key, self.window)
 
-    Raises:
-        ConfigError: the judge's model can only translate.
-        ProviderFault, BudgetExceeded: the judge did not answer.
-    """
+    def completion(self) -> Turn[list[Claim]]:
+        """Return what a base model continues."""
+        text = " ".join(sentence.text for sentence in self.window.sentences)
+        prompt = f"{self.listing.shots}Text: {one_line(text, limit=_LINE_CHARS)}\nClaims:\n-"
+        limits: dict[str, JsonValue] = {"temperature": 0.0, "max_tokens": _CONTINUED_TOKENS}
+        return prompt, {**limits, "stop": ["\n\n", "Text:"]}, partial(_continued, self.window)
 
-    def turn(unread: Reply[list[Claim]] | None) -> Turn[list[Claim]]:
-        if ask.style == "completion":
-            text = " ".join(sentence.text for sentence in window.sentences)
-            prompt = f"{listing.shots}Text: {one_line(text, limit=_LINE_CHARS)}\nClaims:\n-"
-            limits: dict[str, JsonValue] = {"temperature": 0.0, "max_tokens": _CONTINUED_TOKENS}
-            stops: JsonValue = ["\n\n", "Text:"]
-            return prompt, {**limits, "stop": stops}, partial(_read_continued, window)
-        wrong = unread.wrong if unread else ""
-        prompt, key = _prompt(
-            window, listing=listing, question=question, language=language, wrong=wrong
+    def _prompt(self, wrong: str) -> tuple[str, str]:
+        """Return the user turn, and the key of the list in the reply."""
+        window = self.window
+        numbered = "\n".join(
+            f"{number}. {' '.join(clean(sentence.text).split())}"
+            for number, sentence in enumerate(window.sentences, start=1)
         )
-        form = {"response_format": _schema(key)} if structured and ask.structured else {}
-        return prompt, {**params, **form}, partial(_read, key, window)
-
-    _, reply = await replied(ask, turn)
-    return reply.why if reply.read is None else reply.read
-
-
-def _prompt(
-    window: Window, *, listing: Listing, question: str, language: str, wrong: str
-) -> tuple[str, str]:
-    """Return the user turn, and the key of the list in the reply."""
-    numbered = "\n".join(
-        f"{number}. {' '.join(clean(sentence.text).split())}"
-        for number, sentence in enumerate(window.sentences, start=1)
-    )
-    context = "\n".join([*window.before, "[the numbered sentences]", *window.after])
-    parts = {"SENTENCES": numbered}
-    if window.before or window.after:
-        parts = {"CONTEXT": context, **parts}
-    if question:
-        parts = {"QUESTION": question, **parts}
-    texts = "\n\n".join(fenced(parts).values())
-    how = _HOW.format(kind=listing.kind, left_out=listing.left_out, language=language)
-    asked = f"{_TASK}\n\n{NOTE} {_WARNING}\n\n{texts}\n\n{how}\n\n"
-    if wrong:
-        asked += f"You were asked this before, but your reply could not be read: {wrong}. "
-    key = nonce_key("claims", asked)
-    form = (
-        "Reply with one JSON object and nothing before or after it: "
-        f'{{"{key}": [{{"sentence": 1, "claim": "…"}}, …]}}, where "sentence" is the number of '
-        "the sentence the claim is from. Where nothing is stated the list is empty."
-    )
-    return asked + form, key
+        context = "\n".join([*window.before, "[the numbered sentences]", *window.after])
+        around = {"CONTEXT": context} if window.before or window.after else {}
+        asked_about = {"QUESTION": self.question} if self.question else {}
+        texts = "\n\n".join(fenced({**asked_about, **around, "SENTENCES": numbered}).values())
+        how = _HOW.format(
+            kind=self.listing.kind, left_out=self.listing.left_out, language=self.language
+        )
+        asked = f"{_TASK}\n\n{NOTE} {_WARNING}\n\n{texts}\n\n{how}\n\n"
+        if wrong:
+            asked += f"You were asked this before, but your reply could not be read: {wrong}. "
+        key = nonce_key("claims", asked)
+        form = (
+            "Reply with one JSON object and nothing before or after it: "
+            f'{{"{key}": [{{"sentence": 1, "claim": "…"}}, …]}}, where "sentence" is the number of '
+            "the sentence the claim is from. Where nothing is stated the list is empty."
+        )
+        return asked + form, key
 
 
 def _schema(key: str) -> JsonValue:
@@ -218,7 +196,7 @@ def _schema(key: str) -> JsonValue:
     }
 
 
-def _read_continued(window: Window, response: Response) -> list[Claim]:
+def _continued(window: Window, response: Response) -> list[Claim]:
     lines = f"- {response.text or ''}".splitlines()
     # What it was cut off in is no claim.
     lines = lines[:-1] if response.stop_reason == "length" else lines
