@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from pytest_xling.errors import DataError
 from pytest_xling.importers.rows import Rows
+from pytest_xling.interfaces.importer import DataMap
 from pytest_xling.records import Sample
 
 if TYPE_CHECKING:
@@ -126,6 +127,37 @@ def test_wrong_answers_are_distinct_texts(tmp_path: Path, value: object, says: s
     """None of them blank, none of them right."""
     message = _message(tmp_path, _line(reference="Mert könnyebb.", wrong=value))
     assert message.startswith(f"hu.jsonl:1: {says}")
+
+
+def test_a_wrong_answer_may_be_blank_here(tmp_path: Path) -> None:
+    """It keeps the others in the places they have in other languages."""
+    (tmp_path / "hu.jsonl").write_text(_line(wrong=[None, "Mert sós.", None]), encoding="utf-8")
+    (sample,) = _read(tmp_path)
+    assert ("", "Mert sós.", "") == sample.wrong
+
+
+def test_an_object_of_texts_for_templates(tmp_path: Path) -> None:
+    """They go into the prompt, beside metadata of the same name; a question is not needed then."""
+    line = json.dumps({"id": "q1", "claim": "ice floats", "prompt": {"claim": "ice floats"}})
+    (tmp_path / "en.jsonl").write_text(line)
+    rows = Rows().mapped(DataMap(prompt=frozenset({"claim"})))
+    (sample,) = rows.read(tmp_path, benchmark="b", languages=["en"])
+    assert {"claim": "ice floats"} == sample.prompt == sample.metadata
+    (tmp_path / "hu.jsonl").write_text(_line(prompt="text"), encoding="utf-8")
+    (sample,) = _read(tmp_path)
+    assert "text" == sample.metadata["prompt"]
+    assert "hu.jsonl:1: key 'prompt.claim' must be a string" in (
+        _message(tmp_path, _line(prompt={"claim": 7}))
+    )
+
+
+def test_a_question_in_another_language_than_its_answer(tmp_path: Path) -> None:
+    """It says so, and its script is not looked at."""
+    row = {"question": "Reply in Hindi. Why does ice float?", "asked_in": "en"}
+    lines = [json.dumps({**row, "id": f"q{n}"}) for n in range(12)]
+    (tmp_path / "hi.jsonl").write_text("\n".join(lines))
+    assert 12 == len(_read(tmp_path, "hi"))
+    assert [] == Rows().notices(tmp_path, languages=["hi"])
 
 
 def test_a_misspelt_wrong_is_suggested(tmp_path: Path) -> None:

@@ -94,6 +94,14 @@ MISTAKES: Mapping[str, list[tuple[str, str]]] = {
         ("data: {hub: a/b}", r":1: data.hub: needs a split, such as `split: test`"),
         ("data: {hub: a/b, file: c, split: d}", r"data.hub: there is a file: already; keep one"),
         ("data: {revision: b}", r":1: data.revision: means something only with hub:"),
+        (
+            "data: {layout: upphill}",
+            r":1: data.layout: unknown layout 'upphill'. Did you mean",
+        ),
+        (
+            "data: {layout: uphill, id: a}",
+            r":1: data.id: means nothing beside layout:",
+        ),
         ("data: {hub: a, split: '{language}', subset: '{language}'}", r"data.split: subset: varie"),
     ],
     "design": [
