@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from pytest_xling.records import Threshold
     from pytest_xling.config.thresholds import ThresholdFile
     from pytest_xling.gates.spec import GateSpec
     from pytest_xling.interfaces.metric import MetricKind
     from pytest_xling.planning.plan import Case, Planned
     from pytest_xling.plugin.context import Context
+    from pytest_xling.records import Threshold
 
 NO_GATES = "thresholds.yaml sets no gate for this benchmark, its metrics, languages and model"
 NO_SEARCH_ID = "no-search"
