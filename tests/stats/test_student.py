@@ -8,7 +8,7 @@ import pytest
 from scipy.special import stdtr, stdtrit
 
 from pytest_xling.stats.distributions import (
-    p_by_interval,
+    p_by_room,
     two_sided_p,
     two_sided_t,
     two_sided_z,
@@ -55,7 +55,7 @@ def test_alpha_out_of_range() -> None:
 
 @pytest.mark.parametrize("ends", [(-math.inf, math.inf), (0.0, 1.0)])
 @pytest.mark.parametrize(("limit", "jump"), [(0.2, 0.0), (0.6, 0.0), (0.2, 0.7), (0.9, 0.0)])
-def test_p_by_interval(limit: float, jump: float, ends: tuple[float, float]) -> None:
+def test_p_by_room(limit: float, jump: float, ends: tuple[float, float]) -> None:
     """It is the smallest alpha whose interval leaves the limit out, found by few intervals."""
     asked = 0
 
@@ -65,7 +65,11 @@ def test_p_by_interval(limit: float, jump: float, ends: tuple[float, float]) -> 
         half = 0.1 * two_sided_z(alpha) + (jump if alpha < 0.01 else 0.0)
         return max(0.5 - half, ends[0]), min(0.5 + half, ends[1])
 
-    p = p_by_interval(interval, limit)
+    def room(alpha: float) -> float:
+        low, high = interval(alpha)
+        return min(limit - low, high - limit)
+
+    p = p_by_room(room)
     assert asked < 32 or jump
     assert asked < 70
     below, above = interval(p * (1 - 1e-5)), interval(min(p * (1 + 1e-5), 1 - 1e-9))
@@ -73,13 +77,13 @@ def test_p_by_interval(limit: float, jump: float, ends: tuple[float, float]) -> 
     assert not above[0] <= limit <= above[1]
 
 
-def test_p_by_interval_without_one() -> None:
+def test_p_by_room_without_an_interval() -> None:
     """Nothing is ruled out; above a half it is told to three digits."""
-    p = p_by_interval(lambda alpha: (-two_sided_z(alpha), two_sided_z(alpha)), 0.3)
+    p = p_by_room(lambda alpha: two_sided_z(alpha) - 0.3)
     assert pytest.approx(two_sided_p(0.3, 1e9), abs=1e-3) == p
-    assert 1 == p_by_interval(lambda _alpha: None, 0.5)
+    assert 1 == p_by_room(lambda _alpha: math.inf)
 
 
-def test_p_by_interval_far_away() -> None:
+def test_p_by_room_far_away() -> None:
     """Beyond the widest interval that is asked for it is that one's alpha: no less is known."""
-    assert 1e-9 == p_by_interval(lambda alpha: (-two_sided_z(alpha), two_sided_z(alpha)), 50)
+    assert 1e-9 == p_by_room(lambda alpha: two_sided_z(alpha) - 50)
