@@ -577,8 +577,10 @@ def test_a_missing_or_unreadable_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"Small\.xlsx: no \.xlsx file here"):
         XLingHealth().languages(tmp_path / "Small.xlsx")
     (tmp_path / "Small.xlsx").mkdir()
-    with pytest.raises(DataError, match="cannot be read"):
+    with pytest.raises(DataError, match=r"no \.xlsx file here"):
         XLingHealth().languages(tmp_path)
+    with pytest.raises(DataError, match=r"Small\.xlsx: cannot be read \(Is a directory\)"):
+        _xlinghealth_workbook.read_sheets(tmp_path / "Small.xlsx")
 
 
 @settings(

@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pytest_xling.errors import DataError
+from pytest_xling.files.tables import files_at
 from pytest_xling.importers.xlinghealth.multisheet import is_multisheet, multisheet_questions
 from pytest_xling.importers.xlinghealth.question import Content
 from pytest_xling.importers.xlinghealth.singlesheet import is_singlesheet, singlesheet_questions
@@ -21,12 +22,7 @@ if TYPE_CHECKING:
 
 def workbooks(path: Path) -> list[Path]:
     """Return *path* if its name is a workbook's, or the workbooks in the folder *path*, sorted."""
-    if _is_workbook(path):
-        return [path] if path.is_file() else []
-    try:
-        return sorted(file for file in path.iterdir() if _is_workbook(file))
-    except OSError:
-        return []
+    return files_at(path, _is_workbook, folders=("",))
 
 
 def _is_workbook(path: Path) -> bool:
@@ -45,11 +41,7 @@ def content(path: Path) -> Content:
         names = ", ".join(file.name for file in files)
         msg = f"{path}: holds {names}; name one of them" if files else f"{path}: no .xlsx file here"
         raise DataError(msg)
-    try:
-        stat = files[0].stat()
-    except OSError as error:
-        msg = f"{files[0]}: cannot be read ({error.strerror}); check the path"
-        raise DataError(msg) from error
+    stat = files[0].stat()
     return _parsed(files[0], stat.st_mtime_ns, stat.st_size)
 
 
@@ -71,10 +63,10 @@ def _questions(file: Path, sheets: tuple[Sheet, ...]) -> Iterator[Question]:
         msg = f"{file}: sheets {titles} both hold candidate answers; keep one"
         raise DataError(msg)
     if single:
-        return singlesheet_questions(file, single[0])
+        return singlesheet_questions(single[0])
     multi = [sheet for sheet in sheets if is_multisheet(sheet)]
     if multi:
-        return multisheet_questions(file, multi)
+        return multisheet_questions(multi)
     seen = "; ".join(f"{sheet.title!r} has {', '.join(sheet.header)}" for sheet in sheets)
     msg = (
         f"{file}: not XLingHealth's columns: expected one sheet with id, label, answer_ids, "

@@ -8,112 +8,93 @@ same sheet whose answers are the wrong ones.
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_xling.errors import DataError
 from pytest_xling.importers.xlinghealth.question import (
     Cell,
-    Columns,
     Question,
     Version,
-    name_of,
     question_id,
     sole_language,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from pytest_xling.importers.xlinghealth.workbook import Row, Sheet
 
 
 def is_multisheet(sheet: Sheet) -> bool:
     """Tell whether *sheet* is meant to be one of this layout."""
-    names = {name_of(name) for name in sheet.header}
-    return "neg_sample" in names or {"id", "question", "answer"} <= names
+    return "neg_sample" in sheet.names or {"id", "question", "answer"} <= {*sheet.names}
 
 
-def multisheet_questions(file: Path, sheets: Sequence[Sheet]) -> Iterator[Question]:
+def multisheet_questions(sheets: Sequence[Sheet]) -> Iterator[Question]:
     """Yield the questions of *sheets*, in the order they first occur.
 
     Raises:
         DataError: names the sheet, and the row or column.
     """
-    by_language: dict[str, _Language] = {}
+    read: dict[str, dict[str, Version]] = {}
+    places: dict[str, str] = {}
     for sheet in sheets:
-        code = sole_language(
-            sheet.title, where=f"{file}: sheet {sheet.title!r}", seen=tuple(by_language)
-        )
-        by_language[code] = _read(file, sheet, english=code == "en")
-    for name in dict.fromkeys(n for language in by_language.values() for n in language.versions):
-        first: _Language | None = None
-        versions = {}
-        for code, language in by_language.items():
-            if name not in language.versions:
-                continue
-            versions[code] = version = language.versions[name]
-            if first is None:
-                first = language
-            elif _ids(version) != _ids(first.versions[name]):
+        code = sole_language(sheet.title, where=sheet.where, seen=read)
+        read[code], places[code] = _read(sheet, english=code == "en"), sheet.where
+    for name in dict.fromkeys(name for versions in read.values() for name in versions):
+        versions = {code: of[name] for code, of in read.items() if name in of}
+        first = next(iter(versions))
+        wrong = _ids(versions[first])
+        for code, version in versions.items():
+            if _ids(version) != wrong:
                 msg = (
-                    f"{language.where}, row {version.question.row}: 'neg_sample' is "
+                    f"{places[code]}, row {version.question.row}: 'neg_sample' is "
                     f"[{', '.join(_ids(version))}], but for the same question {name} it is "
-                    f"[{', '.join(_ids(first.versions[name]))}] in {first.where}; make them equal"
+                    f"[{', '.join(wrong)}] in {places[first]}; make them equal"
                 )
                 raise DataError(msg)
         yield Question(id=name, versions=versions)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Language:
-    where: str
-    versions: dict[str, Version]
 
 
 def _ids(version: Version) -> tuple[str, ...]:
     return tuple(cell.answer for cell in version.wrong)
 
 
-def _read(file: Path, sheet: Sheet, *, english: bool) -> _Language:
-    columns = Columns(file, sheet)
+def _read(sheet: Sheet, *, english: bool) -> dict[str, Version]:
+    """Return the questions of one language."""
     # Even the sheet for English may have the columns of the others.
-    suffix = "" if english and "question_translated" not in columns.names else "_translated"
-    id_column = columns.place("id")
-    question_column = columns.place(f"question{suffix}")
-    answer_column = columns.place(f"answer{suffix}")
-    neg_column = columns.place("neg_sample")
+    suffix = "" if english and "question_translated" not in sheet.names else "_translated"
+    question, answer = f"question{suffix}", f"answer{suffix}"
+    sheet.require("id", question, answer, "neg_sample")
     rows: dict[str, Row] = {}
     for row in sheet.rows:
-        name = question_id(row.texts[id_column], where=columns.at(row), column="id")
-        if name in rows:
+        name = question_id(row.texts["id"], where=row.where, column="id")
+        if (other := rows.setdefault(name, row)) is not row:
             msg = (
-                f"{columns.at(row)}: id {name} is already in row {rows[name].number}; "
-                "give each question its own"
+                f"{row.where}: id {name} is already in row {other.number}; give each question its "
+                "own"
             )
             raise DataError(msg)
-        rows[name] = row
     answers = {
-        name: Cell(text=row.texts[answer_column], row=row.number, answer=name)
+        name: Cell(text=row.texts[answer], row=row.number, answer=name)
         for name, row in rows.items()
     }
     versions = {}
     for name, row in rows.items():
-        wrong = _neg_sample(row.texts[neg_column], own=name, where=columns.at(row))
+        wrong = _neg_sample(row.texts["neg_sample"], own=name, where=row.where)
         lost = [other for other in wrong if other not in answers]
         if lost:
             msg = (
-                f"{columns.at(row)}: 'neg_sample' names question {lost[0]}, which this sheet does "
-                "not have; add its row or take it out of the list"
+                f"{row.where}: 'neg_sample' names question {lost[0]}, which this sheet does not "
+                "have; add its row or take it out of the list"
             )
             raise DataError(msg)
         versions[name] = Version(
-            question=Cell(text=row.texts[question_column], row=row.number),
+            question=Cell(text=row.texts[question], row=row.number),
             right=answers[name],
             wrong=tuple(answers[other] for other in wrong),
         )
-    return _Language(where=columns.where, versions=versions)
+    return versions
 
 
 def _neg_sample(text: str, *, own: str, where: str) -> list[str]:

@@ -2,67 +2,24 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pytest_xling.errors import ConfigError, DataError, did_you_mean
-from pytest_xling.languages import find
+from pytest_xling.errors import DataError
+from pytest_xling.languages import require_language
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping
     from pathlib import Path
 
-    from pytest_xling.importers.xlinghealth.workbook import Row, Sheet
 
-
-class Columns:
-    """The columns of one sheet; case and blanks around a name do not matter."""
-
-    def __init__(self, file: Path, sheet: Sheet) -> None:
-        self.where = f"{file}: sheet {sheet.title!r}"
-        self.names = tuple(name_of(name) for name in sheet.header)
-
-    def place(self, name: str) -> int:
-        """Return where the column *name* is.
-
-        Raises:
-            DataError: it is missing, or there more than once.
-        """
-        count = Counter(self.names)[name]
-        if count == 1:
-            return self.names.index(name)
-        present = [column for column in self.names if column]
-        if count:
-            msg = f"{self.where}: {count} columns are called {name!r}; keep one"
-        else:
-            suggestion = did_you_mean(name, present)
-            hint = suggestion.replace("Did you mean", "Is it").strip() if suggestion else ""
-            msg = f"{self.where}: column {name!r} is missing. {hint}".rstrip()
-            msg += f" Its columns: {', '.join(present)}"
-        raise DataError(msg)
-
-    def at(self, row: Row) -> str:
-        """Return how to name *row* in a message."""
-        return f"{self.where}, row {row.number}"
-
-
-def name_of(title: str) -> str:
-    """Return a column's name as it is compared."""
-    return title.strip().casefold()
-
-
-def sole_language(name: str, *, where: str, seen: Sequence[str]) -> str:
+def sole_language(name: str, *, where: str, seen: Collection[str]) -> str:
     """Return the code of the language called *name*, which must not be among *seen*.
 
     Raises:
         DataError: unknown, or there twice.
     """
-    try:
-        code = find(name).code
-    except ConfigError as error:
-        msg = f"{where} is of no language we know: {error}"
-        raise DataError(msg) from error
+    code = require_language(name, where=f"{where} is of no language we know").code
     if code in seen:
         msg = f"{where} is one more for language {code!r}; keep one"
         raise DataError(msg)

@@ -6,17 +6,19 @@ import re
 import unicodedata
 import warnings
 import zlib
+from collections import Counter
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from io import BytesIO
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 from zipfile import BadZipFile, ZipFile
 
-from pytest_xling.errors import DataError
+from pytest_xling.errors import DataError, did_you_mean
 from pytest_xling.text.display import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from openpyxl.workbook import Workbook
@@ -52,17 +54,44 @@ class Row:
 
     number: int
     """As Excel shows it."""
-    texts: tuple[str, ...]
-    """One for each column of the header; blank cells are empty."""
+    where: str
+    """How to name it in a message."""
+    texts: Mapping[str, str]
+    """By the names of the columns, as they are compared; blank cells are empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sheet:
     """One worksheet; the first row that is not blank is its header."""
 
+    where: str
+    """How to name it in a message."""
     title: str
     header: tuple[str, ...]
     rows: tuple[Row, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns as they are compared: case and blanks around do not matter."""
+        return tuple(map(_name, self.header))
+
+    def require(self, *names: str) -> None:
+        """Refuse a sheet without one of these columns, or with more than one of a name.
+
+        Raises:
+            DataError: names the column, and those there are.
+        """
+        for name in names:
+            count = Counter(self.names)[name]
+            if count > 1:
+                msg = f"{self.where}: {count} columns are called {name!r}; keep one"
+                raise DataError(msg)
+            if not count:
+                present = [column for column in self.names if column]
+                hint = did_you_mean(name, present).replace("Did you mean", "Is it")
+                columns = ", ".join(present)
+                msg = f"{self.where}: column {name!r} is missing.{hint} Its columns: {columns}"
+                raise DataError(msg)
 
 
 def read_sheets(file: Path) -> tuple[Sheet, ...]:
@@ -123,17 +152,32 @@ def _sheets(book: Workbook, file: Path) -> Iterator[Sheet]:
         worksheet.reset_dimensions()
         where = f"{file}: sheet {worksheet.title!r}"
         rows = _rows(worksheet.iter_rows(values_only=True), where=where)
-        header = next(rows, None)
-        if header is not None:
-            width = len(header.texts)
+        _, header = next(rows, (0, ()))
+        if header:
+            names = [*map(_name, header)]
             yield Sheet(
+                where=where,
                 title=worksheet.title,
-                header=header.texts,
-                rows=tuple(Row(number=r.number, texts=_fit(r.texts, width)) for r in rows),
+                header=header,
+                rows=tuple(
+                    Row(
+                        number=number,
+                        where=f"{where}, row {number}",
+                        texts=dict(zip_longest(names, texts[: len(names)], fillvalue="")),
+                    )
+                    for number, texts in rows
+                ),
             )
 
 
-def _rows(rows: Iterable[tuple[object, ...]], *, where: str) -> Iterator[Row]:
+def _name(title: str) -> str:
+    return title.strip().casefold()
+
+
+def _rows(
+    rows: Iterable[tuple[object, ...]], *, where: str
+) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Yield those that are not blank, with their numbers."""
     for number, values in enumerate(rows, start=1):
         if number > _MOST_ROWS:
             msg = (
@@ -143,11 +187,7 @@ def _rows(rows: Iterable[tuple[object, ...]], *, where: str) -> Iterator[Row]:
             raise DataError(msg)
         texts = tuple(_text(value) for value in values)
         if any(texts):
-            yield Row(number=number, texts=texts)
-
-
-def _fit(texts: tuple[str, ...], width: int) -> tuple[str, ...]:
-    return texts[:width] + ("",) * (width - len(texts))
+            yield number, texts
 
 
 def _text(value: object) -> str:
