@@ -23,10 +23,10 @@ LANGUAGES: Final = ("en", "es", "hi", "zh")
 SCRIPTS: Final = {"en": "LATIN", "es": "LATIN", "hi": "DEVANAGARI", "zh": "CJK"}
 
 
-def read_pairs(annotator: str) -> list[dict[str, Any]]:
-    """Return all rows of the pairs that are shipped for *annotator*."""
-    file = resources.files("pytest_xling.annotators") / annotator / "pairs.jsonl"
-    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+def read_pairs(annotator: str, *, file: str = "pairs") -> list[dict[str, Any]]:
+    """Return all rows of the pairs that are shipped for *annotator*, or of another file."""
+    path = resources.files("pytest_xling.annotators") / annotator / f"{file}.jsonl"
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def rows_in(rows: Iterable[Row], language: str, split: str = "") -> list[Row]:

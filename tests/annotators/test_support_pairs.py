@@ -10,42 +10,22 @@ import pytest
 from pytest_xling.annotators.support import LABELS
 from tests.annotators.labelled_pairs import (
     LANGUAGES,
-    SCRIPTS,
     correlation,
-    latin_languages,
-    near_duplicates,
     read_card,
     read_pairs,
     rows_by,
     rows_in,
-    script_share,
     telling_words,
     words,
 )
 
 SPLITS: Final = ("train", "held_out")
-FIELDS: Final = ["id", "claim_id", "language", "split", "claim", "response", "label"]
 
 ROWS: Final = read_pairs("support")
 
 
 def _is_supported(row: dict[str, Any]) -> bool:
     return bool(row["label"] == "supported")
-
-
-def test_every_row_has_the_fields_and_closed_values() -> None:
-    """A reader may rely on the fields, their order, and the sets their values come from."""
-    assert [f"s{number:03d}" for number in range(1, len(ROWS) + 1)] == [r["id"] for r in ROWS]
-    bad = [
-        row["id"]
-        for row in ROWS
-        if list(row) != FIELDS
-        or not all(row[key].strip() == row[key] != "" for key in ("claim", "response"))
-        or row["language"] not in LANGUAGES
-        or row["split"] not in SPLITS
-        or row["label"] not in LABELS
-    ]
-    assert bad == []
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -94,14 +74,6 @@ def _sentences(text: str) -> int:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_no_two_claims_and_no_two_texts_are_nearly_equal(language: str) -> None:
-    """A claim and its contrary share words, but not most of them."""
-    rows = rows_in(ROWS, language)
-    assert [] == near_duplicates([row["claim"] for row in rows], 0.6)
-    assert [] == near_duplicates([*rows_by("response", rows)], 0.3)
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
 def test_shared_words_do_not_tell_the_label(language: str) -> None:
     """Of the words of a claim, the text has about as many whether it supports it or not."""
     supported, unsupported = _shared(rows_in(ROWS, language), language)
@@ -127,21 +99,6 @@ def test_the_claim_alone_tells_little(language: str) -> None:
     assert abs(correlation([len(row["claim"]) for row in rows], labels)) < 0.3
     found = telling_words([words(row["claim"], language) for row in rows], labels)
     assert {} == {word: value for word, value in found.items() if abs(value) > 0.4}
-
-
-def test_pairs_are_in_the_script_of_their_language() -> None:
-    """Latin, Devanagari or Han, but for a unit or an abbreviation."""
-    for row in ROWS:
-        for key in ("claim", "response"):
-            share = script_share(row[key], SCRIPTS[row["language"]])
-            assert (row["id"], key, True) == (row["id"], key, share > 0.95)
-
-
-def test_latin_pairs_are_in_english_or_spanish_as_meant() -> None:
-    """An independent language identifier tells the two languages of one script as we do."""
-    latin = [row for row in ROWS if SCRIPTS[row["language"]] == "LATIN"]
-    found = latin_languages(f"{row['claim']} {row['response']}" for row in latin)
-    assert [row["language"] for row in latin] == found
 
 
 def test_the_card_counts_what_there_is() -> None:
