@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from pytest_xling.interfaces.annotator import Annotator
+from pytest_xling.text.answer_text import Pair
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,21 +15,11 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Answer
 
-__all__ = ["BUNDLED_PAIRS", "LABELS", "Pair", "SupportAnnotator", "pair_of", "support_value"]
+__all__ = ["BUNDLED_PAIRS", "LABELS", "SupportAnnotator", "pair_of", "support_value"]
 
 LABELS: Final = ("supported", "unsupported")
 BUNDLED_PAIRS: Final = Path(__file__).with_name("pairs.jsonl")
 """Labelled claims and texts, to measure on."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pair:
-    """A claim, and the text that may support it."""
-
-    claim: str
-    text: str
-    language: str
-    """The code of the text's language."""
 
 
 @dataclass(frozen=True, kw_only=True)  # two bases with slots cannot be combined
@@ -43,12 +34,14 @@ class SupportAnnotator(Annotator):
 
     def looks_at(self, answer: Answer, /) -> JsonValue:
         """Return the claim, the text and its language."""
-        return asdict(pair_of(answer))
+        pair = pair_of(answer)
+        return {"claim": pair.about, "text": pair.response, "language": pair.language}
 
 
 def pair_of(answer: Answer) -> Pair:
     """Return the claim and the text that *answer* stands for."""
-    return Pair(claim=answer.sample.prompt["claim"], text=answer.text, language=answer.language)
+    claim = answer.sample.prompt["claim"]
+    return Pair(about=claim, response=answer.text, language=answer.language)
 
 
 def support_value(

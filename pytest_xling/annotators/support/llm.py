@@ -18,11 +18,11 @@ from pytest_xling.judging.verdict import CUT_OFF, continued
 from pytest_xling.text.fence import NOTE, fenced
 
 if TYPE_CHECKING:
-    from pytest_xling.annotators.support import Pair
     from pytest_xling.interfaces.annotator import Ask
     from pytest_xling.judging.asking import Reply, Turn
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Answer, Response
+    from pytest_xling.text.answer_text import Pair
 
 _TASK = (
     "Somebody read the TEXT below and knows nothing else. Does it tell them that the CLAIM is so?"
@@ -80,7 +80,7 @@ class SupportLlm(SupportAnnotator, JudgingAnnotator):
             ProviderFault, BudgetExceeded: the judge did not answer.
         """
         pair = pair_of(answer)
-        if reason := self.too_long({"claim": pair.claim, "text": pair.text}):
+        if reason := self.too_long({"claim": pair.about, "text": pair.response}):
             return support_value(reason=reason)
 
         def turn(unread: Reply[JsonValue] | None) -> Turn[JsonValue]:
@@ -114,13 +114,13 @@ def _read_continued(response: Response) -> JsonValue:
 
 
 def _prompt(pair: Pair, *, wrong: str) -> str:
-    texts = "\n\n".join(fenced({"TEXT": pair.text, "CLAIM": pair.claim}).values())
+    texts = "\n\n".join(fenced({"TEXT": pair.response, "CLAIM": pair.about}).values())
     again = f"You were asked this before, but your reply could not be read: {wrong}. "
     return f"{_TASK}\n\n{NOTE} {_WARNING}\n\n{texts}\n\n{_HOW}\n\n{again if wrong else ''}{_FORM}"
 
 
 def _completion(pair: Pair) -> str:
-    text, claim = (one_line(each, limit=_LINE_CHARS) for each in (pair.text, pair.claim))
+    text, claim = (one_line(each, limit=_LINE_CHARS) for each in (pair.response, pair.about))
     return f"{_SHOTS}Text: {text}\nClaim: {claim}\nDoes the text say so?"
 
 

@@ -15,10 +15,10 @@ from pytest_xling.text.display import clean
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_xling.annotators.support import Pair
     from pytest_xling.keys import JsonValue
     from pytest_xling.models.nli.model import NliModel
     from pytest_xling.records import Answer
+    from pytest_xling.text.answer_text import Pair
 
 _DIGITS = 4
 """Of a probability: the others depend on what else is in its batch."""
@@ -94,7 +94,7 @@ class SupportNli(SupportAnnotator, AnswerAnnotator):
 
     def _unfit(self, pair: Pair) -> str:
         """Say why *pair* is not read; "" if it is."""
-        texts = {"claim": pair.claim, "text": pair.text}
+        texts = {"claim": pair.about, "text": pair.response}
         empty = [name for name, text in texts.items() if not clean(text).strip()]
         return f"the {empty[0]} is empty" if empty else too_long(texts, max_chars=self.max_chars)
 
@@ -108,22 +108,22 @@ class SupportNli(SupportAnnotator, AnswerAnnotator):
 def _read(pairs: Sequence[Pair], model: NliModel) -> list[JsonValue]:
     """Return the annotation of each pair, in order."""
     around = model.lengths([""], [""])[0]
-    tokens = _sizes([text for pair in pairs for text in (pair.claim, pair.text)], model)
+    tokens = _sizes([text for pair in pairs for text in (pair.about, pair.response)], model)
     sentences: dict[tuple[str, str], list[tuple[str, int]]] = {}
     premises: list[list[str]] = []
     for pair in pairs:
-        room = model.limit - around - tokens[pair.claim]
-        if tokens[pair.text] <= room:
-            premises.append([pair.text])
+        room = model.limit - around - tokens[pair.about]
+        if tokens[pair.response] <= room:
+            premises.append([pair.response])
         elif room < model.limit // 2:
             premises.append([])
         else:
-            key = pair.text, pair.language
+            key = pair.response, pair.language
             if key not in sentences:
                 # Two of them fit beside any claim.
                 sentences[key] = _sentences(*key, model, most=model.limit // 4 - 1)
             premises.append(_windows(sentences[key], room=room))
-    claims = [pair.claim for pair, own in zip(pairs, premises, strict=True) for _ in own]
+    claims = [pair.about for pair, own in zip(pairs, premises, strict=True) for _ in own]
     rows = iter(model.probabilities([each for own in premises for each in own], claims).tolist())
     place = model.labels.index("entailment")
     values = []
@@ -136,7 +136,7 @@ def _read(pairs: Sequence[Pair], model: NliModel) -> list[JsonValue]:
             values.append(support_value(supported=any(entails), p=p))
         else:
             reason = (
-                f"the claim has {tokens[pair.claim]} tokens, and the NLI model takes "
+                f"the claim has {tokens[pair.about]} tokens, and the NLI model takes "
                 f"{model.limit}; half of these must be left to a long text"
             )
             values.append(support_value(reason=reason))
