@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pytest_xling.stats.clusters import effect_of_sums, effective_size
@@ -18,6 +19,9 @@ _MOST = 1e9
 MOST_ANSWERS = 20_000
 """More answers than anyone plans to ask in a language."""
 _CLOSE = 1e-9
+_LEAST = 1e-300
+"""Taken for a probability of 0, which has no logarithm."""
+_SECANTS = 12
 
 
 def exact_interval(rate: float, n: float, *, alpha: float = 0.05) -> tuple[float, float] | None:
@@ -38,8 +42,11 @@ def exact_interval(rate: float, n: float, *, alpha: float = 0.05) -> tuple[float
     _check(rate, n)
     if n == 0:
         return None
-    low = 0.0 if rate == 0 else _root(lambda at: _as_many(rate, n, at) > alpha / 2, 0.0, rate)
-    high = 1.0 if rate == 1 else _root(lambda at: _as_few(rate, n, at) <= alpha / 2, rate, 1.0)
+    low, high = wilson_interval(rate, n, alpha=alpha) or (0.0, 1.0)  # near them
+    many = _is_above(partial(_as_many, rate, n), alpha / 2, n, (rate + 15 * low) / 16, low)
+    few = _is_above(partial(_as_few, rate, n), alpha / 2, n, (rate + 15 * high) / 16, high)
+    low = 0.0 if rate == 0 else _root(many, 0.0, rate)
+    high = 1.0 if rate == 1 else _root(lambda at: not few(at), rate, 1.0)
     return low, high
 
 
@@ -159,7 +166,9 @@ def size_to_exclude(rate: float, limit: float, *, alpha: float = 0.05) -> float:
     if rate == limit:
         return math.inf
     tail = _as_many if rate > limit else _as_few
-    return _smallest(lambda n: tail(rate, n, limit) <= alpha / 2)
+    about = limit * (1 - limit) * (two_sided_z(alpha) / (rate - limit)) ** 2
+    above = _is_above(lambda n: tail(rate, n, limit), alpha / 2, about, about + 1, about + 2)
+    return _smallest(lambda n: not above(n))
 
 
 def size_to_pass(flagged: float, limit: float, *, alpha: float = 0.05) -> float:
@@ -245,6 +254,50 @@ def _as_few(rate: float, n: float, limit: float) -> float:
     if left <= 0:
         return 1.0
     return incomplete_beta(1 - limit, left, rate * n + 1, complement=limit)
+
+
+def _is_above(
+    tail: Callable[[float], float], level: float, n: float, before: float, at: float
+) -> Callable[[float], bool]:
+    """Return what tells whether *tail* is above *level*, computing it only where that is close.
+
+    For bisection, half of whose steps are far from where the two are equal. Next to that are found
+    a point on either side: by the secant of the logarithm, which is nearly a line, followed so far
+    that rounding is no matter.
+
+    Args:
+        tail: a probability that rises, or falls.
+        level: what it is compared with.
+        n: of how many answers, about: rounding grows with them.
+        before: a point to begin with.
+        at: another one, nearer.
+    """
+    margin = 1e-10 + 1e-13 * n + 1e-12 / level  # tens of times what rounding makes of it
+    below, above, least, most = math.nan, math.nan, -math.inf, math.inf
+
+    def off(point: float) -> float:
+        return math.log(max(tail(point), _LEAST) / level)
+
+    last = off(before)
+    for _ in range(_SECANTS):
+        now = off(at)
+        if least < now < -margin:
+            below, least = at, now
+        elif margin < now < most:
+            above, most = at, now
+        if most - least < 8 * margin or now == last:
+            break
+        slope = (now - last) / (at - before)
+        before, at, last = at, at - (now + math.copysign(3 * margin, now)) / slope, now
+        if not at > 0:
+            break
+
+    def is_above(point: float) -> bool:
+        if (point - below) * (above - below) <= 0:
+            return False
+        return (point - above) * (below - above) <= 0 or tail(point) > level
+
+    return is_above
 
 
 def _root(beyond: Callable[[float], bool], low: float, high: float) -> float:
