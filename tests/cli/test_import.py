@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
-from pytest_xling import registry
 from pytest_xling.cli import main
-from pytest_xling.importers.rows import Rows
-from pytest_xling.interfaces.importer import DataMap
-from pytest_xling.planning.benchmark import importer_of
 from pytest_xling.providers.transcript import TranscriptProvider
 from tests.importers.lcb_files import OUTPUTS, as_csv, make_clone
 from tests.importers.uphill_files import queries, responses, write_csv
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from pathlib import Path
 
-    from pytest_xling.records import Sample
+    import pytest
 
-DATA = (Path(__file__).resolve().parents[2] / "../shared/data").resolve()
-CLAIMS = Path(__file__).resolve().parents[2] / "benchmarks" / "presupposition" / "data"
 QUERIES = [*queries("c1", "false"), *queries("c2", "true")]
 
 
@@ -35,56 +26,9 @@ def _rows(file: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text("utf-8").split("\n")[:-1]]
 
 
-def _read(path: Path) -> list[Sample]:
-    importer = importer_of(path).mapped(DataMap(prompt=frozenset({"claim"})))
-    return importer.read(path, benchmark="b", languages=importer.languages(path))
-
-
 def _uphill(folder: Path) -> Path:
     texts = ["Yes.", "No."]
     return write_csv(folder / "UPHILL.csv", responses(QUERIES, model="gpt-4", texts=texts))
-
-
-def _mmlu(folder: Path) -> Path:
-    row = "Why does ice float?,It is light.,It is wet.,It is cold.,It is hard.,A\n"
-    (folder / "mmlu_en.csv").write_text(row)
-    return folder / "mmlu_en.csv"
-
-
-def _epitome(folder: Path) -> Path:
-    file = folder / "interpretations-reddit.csv"
-    head = "sp_id,rp_id,seeker_post,response_post,level,rationales\n"
-    file.write_text(f"{head}p/1,r1,I missed the train.,That is hard.,2,hard\n")
-    return file
-
-
-def _shared(name: str) -> Path:
-    if not (DATA / name).exists():
-        pytest.skip("needs ../shared/data")
-    return DATA / name
-
-
-FOREIGN: dict[str, Callable[[Path], Path]] = {
-    "calmqa": lambda _: _shared("calmqa"),
-    "claims": lambda _: CLAIMS,
-    "epitome": _epitome,
-    "lcb": lambda folder: make_clone(folder / "clone"),
-    "mmlu": _mmlu,
-    "rows": lambda _: CLAIMS.parents[1] / "culture" / "data",
-    "uphill": _uphill,
-    "xlinghealth": lambda _: _shared("xlinghealth/MedicationQA.xlsx"),
-}
-"""Data of each layout."""
-
-
-@pytest.mark.parametrize("layout", registry.names("importer"))
-def test_questions_are_the_same_when_read_again(layout: str, tmp_path: Path) -> None:
-    """Every field of every sample, of every layout there is: so all content keys are."""
-    path = FOREIGN[layout](tmp_path)
-    assert layout == importer_of(path).name
-    assert 0 == _import(path, tmp_path / "out", "--only=questions")
-    assert isinstance(importer_of(tmp_path / "out"), Rows)
-    assert _read(path) == _read(tmp_path / "out")
 
 
 def test_answers_of_one_model_are_a_transcript(

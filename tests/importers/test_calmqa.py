@@ -110,13 +110,6 @@ def test_other_folders_are_not_recognised(tmp_path: Path) -> None:
             Calmqa().languages(folder)
 
 
-def test_a_missing_language_names_the_files(tmp_path: Path) -> None:
-    """And the languages with data."""
-    _write(tmp_path, _entry())
-    with pytest.raises(DataError, match=r"there is no question in 'fr'; .*There is data for: hi$"):
-        _read(tmp_path, "fr")
-
-
 def test_an_unknown_language_is_refused(tmp_path: Path) -> None:
     """A file name we cannot place is not skipped in silence."""
     file = _write(tmp_path, _entry())

@@ -247,12 +247,6 @@ def test_what_is_not_utf8_is_named(message: Callable[..., str]) -> None:
     assert "claims.jsonl:2: byte 0xe9" in message(_line(), b'{"id": "caf\xe9"}')
 
 
-def test_a_language_nobody_wrote_is_named(tmp_path: Path) -> None:
-    """And what there is."""
-    with pytest.raises(DataError, match=r"no question in 'de'; .*There is data for: en, hu$"):
-        Claims().read(_write(tmp_path, _line()), benchmark="b", languages=["de"])
-
-
 @given(text=st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1))
 def test_any_clause_comes_through_or_is_refused(
     tmp_path_factory: pytest.TempPathFactory, text: str

@@ -41,13 +41,6 @@ def test_other_folders_are_not_recognised(tmp_path: Path) -> None:
     assert not Lcb().recognises(tmp_path)
 
 
-def test_languages_nobody_asks_for(tmp_path: Path) -> None:
-    """There is no prompt for an answer in German."""
-    clone = make_clone(tmp_path / "clone")
-    with pytest.raises(DataError, match=r"no question in 'de'; .*There is data for: hi, tr$"):
-        Lcb().read(clone, benchmark="b", languages=["de"])
-
-
 def test_answers_of_the_only_model(tmp_path: Path) -> None:
     """Cut where a base model asks itself a question; what has no answer was not asked."""
     clone = make_clone(tmp_path / "clone")

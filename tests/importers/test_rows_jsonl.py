@@ -199,15 +199,6 @@ def test_languages_are_sorted_codes_whatever_the_files_are_called(tmp_path: Path
     assert ("ar", "he", "zh") == Rows().languages(tmp_path)
 
 
-def test_samples_come_in_the_order_asked_for_and_once(tmp_path: Path) -> None:
-    """Language by language as given, each once."""
-    for code in ("ar", "hu"):
-        text = "\n".join([_line(id="z"), _line(id="a")])
-        (tmp_path / f"{code}.jsonl").write_text(text, encoding="utf-8")
-    got = [(sample.language, sample.id) for sample in _read(tmp_path, "hu", "ar", "hu")]
-    assert [("hu", "z"), ("hu", "a"), ("ar", "z"), ("ar", "a")] == got
-
-
 def test_a_folder_without_jsonl_is_not_ours(tmp_path: Path) -> None:
     """Neither an empty folder nor a missing one is recognised; reading them says what to expect."""
     for folder in (tmp_path, tmp_path / "missing"):

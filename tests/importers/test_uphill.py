@@ -240,14 +240,6 @@ def test_a_large_table_is_read(tmp_path: Path) -> None:
     assert 485 == len(_read(file))
 
 
-def test_other_languages_are_refused(tmp_path: Path) -> None:
-    """UPHILL has none."""
-    file = write_csv(tmp_path / "uphill.csv", ROWS)
-    with pytest.raises(DataError, match=r"there is no question in 'hi'; .*There is data for: en$"):
-        Uphill().read(file, benchmark="b", languages=["en", "hi"])
-    assert [] == Uphill().read(file, benchmark="b", languages=[])
-
-
 QUERIES = [*queries("pub_7", "false"), *queries("a b", "mixture", claim="rain smells of iron")]
 TOLD = [
     *responses(QUERIES, model="gpt-3.5-turbo", texts=["Yes.", "", "No.\nNever.", "नहीं", '"x", y']),

@@ -25,7 +25,6 @@ from pytest_xling.importers.xlinghealth import workbook as _xlinghealth_workbook
 from pytest_xling.importers.xlinghealth.content import _parsed
 from pytest_xling.importers.xlinghealth.oddities import script_share
 from pytest_xling.records import Sample
-from pytest_xling.registry import load, names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -124,12 +123,6 @@ def test_a_question_becomes_a_sample_a_language(tmp_path: Path) -> None:
     assert expected == first
 
 
-def test_samples_come_language_by_language_as_asked_for(tmp_path: Path) -> None:
-    """Each language once, in the file's order."""
-    got = [(sample.language, sample.id) for sample in _read(_single(tmp_path), "hi", "en", "hi")]
-    assert [("hi", "q0000"), ("hi", "q0007"), ("en", "q0000"), ("en", "q0007")] == got
-
-
 def test_both_layouts_give_the_same_samples(tmp_path: Path) -> None:
     """The older one with a sheet for each language, too."""
     for name in ("single", "multi"):
@@ -167,14 +160,6 @@ def test_other_files_are_not_workbooks(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("x", encoding="utf-8")
     assert not XLingHealth().recognises(tmp_path / name)
     assert not XLingHealth().recognises(tmp_path)
-
-
-def test_no_other_reader_claims_a_workbook(tmp_path: Path) -> None:
-    """Readers are asked in the order of their names."""
-    file = _single(tmp_path)
-    for place in (file, tmp_path):
-        claimed = [name for name in names("importer") if load("importer", name)().recognises(place)]
-        assert ["xlinghealth"] == claimed
 
 
 def test_a_folder_with_one_workbook_is_that_workbook(tmp_path: Path) -> None:
@@ -370,13 +355,6 @@ def test_a_language_with_nothing_but_blanks_is_refused(tmp_path: Path) -> None:
 
 
 # What is wrong
-
-
-def test_a_language_without_data_is_refused(tmp_path: Path) -> None:
-    """With what there is."""
-    file = _single(tmp_path)
-    with pytest.raises(DataError, match=r"no question in 'es'; .*data for: en, hi$"):
-        _read(file, "es")
 
 
 @pytest.mark.parametrize("column", HEADER)
