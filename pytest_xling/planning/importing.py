@@ -50,22 +50,23 @@ class Transcript:
     """As the provider ``transcript`` reads them."""
     repairs: Counter[str] = field(default_factory=Counter)
 
-    @property
-    def languages(self) -> set[JsonValue]:
-        """The codes of the languages there are answers in."""
-        return {row["language"] for row in self.rows if row.get("asked", True)}
+    def counts(self, *, asked: bool = True) -> Counter[tuple[JsonValue, JsonValue]]:
+        """Return by sample and language how many answers there are, or how many nobody asked."""
+        return Counter(
+            (row["sample_id"], row["language"])
+            for row in self.rows
+            if row.get("asked", True) is asked
+        )
 
     def summary(self) -> str:
         """Say how many answers there are."""
-        asked = sum(row.get("asked") is not False for row in self.rows)
-        return f"{_count(asked, 'answer')} in {_count(len(self.languages), 'language')}"
+        answers = self.counts()
+        languages = len({language for _, language in answers})
+        return f"{_count(answers.total(), 'answer')} in {_count(languages, 'language')}"
 
     def notices(self) -> list[str]:
         """Say how to ask for all answers, what is not there, and what was repaired."""
-        answers, left_out = (
-            Counter((row["sample_id"], row["language"]) for row in self.rows if asked(row))
-            for asked in (lambda row: row.get("asked", True), lambda row: "asked" in row)
-        )
+        answers, left_out = self.counts(), self.counts(asked=False)
         most, fewer = max(answers.values()), len(left_out.keys() & answers.keys())
         notices = []
         if most > 1:
