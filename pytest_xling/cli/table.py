@@ -25,7 +25,7 @@ from pytest_xling.config.settings import option
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find
-from pytest_xling.papers import language_confusion
+from pytest_xling.papers import language_confusion, xlingeval
 from pytest_xling.papers.recipe import Recipe
 from pytest_xling.reports.papers.calmqa import (
     ALL_LANGUAGES,
@@ -41,7 +41,6 @@ from pytest_xling.reports.papers.categories import CATEGORIES_TABLES
 from pytest_xling.reports.papers.parity import GROUPINGS, PARITY_TABLES
 from pytest_xling.reports.papers.sets import SETS_TABLES
 from pytest_xling.reports.papers.uphill_sheets import UPHILL_TABLES
-from pytest_xling.reports.papers.xlingeval_sheets import XLINGEVAL_TABLES
 from pytest_xling.reports.rendering import listing
 from pytest_xling.reports.sheet import Sheet, latex, plain
 from pytest_xling.store.runs import get_run
@@ -67,7 +66,7 @@ TEXTS = ("model", "set", "language", "indicator", "languages")
 OTHER_CALMQA_TABLES = {**QUALITY_TABLES, **SETS_TABLES, **CATEGORIES_TABLES}
 PAPER_TABLES: dict[str, PaperTable | Recipe] = {
     **OTHER_CALMQA_TABLES,
-    **XLINGEVAL_TABLES,
+    **xlingeval.TABLES,
     **UPHILL_TABLES,
     **PARITY_TABLES,
     **language_confusion.TABLES,
@@ -95,7 +94,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             *(f"  {name:15}{about}" for name, about in ABOUT.items()),
             *(f"  {name:15}{table.about}" for name, table in OTHER_CALMQA_TABLES.items()),
             "of XLingEval:",
-            *(f"  {name:15}{table.about}" for name, table in XLINGEVAL_TABLES.items()),
+            *(f"  {name:15}{table.about}" for name, table in xlingeval.TABLES.items()),
             "of UPHILL:",
             *(f"  {name:15}{table.about}" for name, table in UPHILL_TABLES.items()),
             "of Found in Translation:",

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from pytest_xling.papers.recipe import Row
     from pytest_xling.records import Sample
-    from pytest_xling.reports.papers.xlingeval_consistency import Row
 
 
 def judged(args: argparse.Namespace, folders: Mapping[str, Path | None]) -> dict[str, list[Row]]:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pytest_xling.errors import ConfigError, EvaluationError
+from pytest_xling.gates.estimate import why_none
 from pytest_xling.gates.pairing import temperature_of
 from pytest_xling.languages import find
 from pytest_xling.planning.subset import benchmark_meant, benchmarks_meant
@@ -24,8 +26,9 @@ if TYPE_CHECKING:
 
     from pytest_xling.analysis.loaded_run import LoadedRun
 
-Value: TypeAlias = "str | int | float | None"
-Row: TypeAlias = "dict[str, Value]"
+Value: TypeAlias = Any
+"""A text, a number, or None."""
+Row: TypeAlias = dict[str, Value]
 Cell: TypeAlias = "Callable[[Row], str]"
 """Words what a row has in one column."""
 
@@ -73,6 +76,11 @@ class Scored:
         """The language others are compared with."""
         return pivot_of(self.run, self.benchmark)
 
+    @property
+    def left_to_model(self) -> bool:
+        """Whether the model chose the temperature itself; it then reads as 0."""
+        return bool(self.run.settings.get("temperatures") == [None])
+
     @cached_property
     def scores(self) -> pd.DataFrame:
         """A row for each score, as :meth:`LoadedRun.scores` has it, and its ``temperature``."""
@@ -82,13 +90,46 @@ class Scored:
         return scores.assign(temperature=scores["condition"].map(temperature_of).astype(float))
 
     @cached_property
+    def means(self) -> pd.Series:
+        """The mean of the repeats by metric, temperature, language and sample, of all with any."""
+        place = ["metric", "temperature", "language", "sample_id"]
+        return self.scores.dropna(subset=["value"]).groupby(place)["value"].mean()
+
+    @property
+    def languages(self) -> list[str]:
+        """The languages that have scores, the pivot first."""
+        return sorted(set(self.scores["language"]), key=lambda code: (code != self.pivot, code))
+
+    @cached_property
     def answers(self) -> pd.DataFrame:
         """A row for each answer, as :meth:`LoadedRun.cases` has it; a column for each metric."""
         cases = self.run.cases()
         cases = cases[cases["benchmark"] == self.benchmark]
+        cases = cases.assign(temperature=cases["condition"].map(temperature_of).astype(float))
         values = self.scores.set_index(["metric", "case"])["value"]
         columns = {m: cases["case"].map(values.get(m, {})).astype(float) for m in self.wanted}
         return cases.assign(**columns)
+
+    def pairs(self, metric: str, language: str, other: str) -> list[tuple[float, float]]:
+        """Return for each question with a value in both languages its mean in each.
+
+        Repeats are averaged first, then the temperatures at which a sample is in both, then the
+        samples of a question: each of them counts alike.
+        """
+        means = self.means[metric].unstack("language").reindex(columns=[language, other]).dropna()
+        mine = self.scores[self.scores["language"] == language]
+        question = mine["cluster"].mask(mine["cluster"] == "", mine["sample_id"])
+        question_of = dict(zip(mine["sample_id"], question, strict=True))
+        by_question = means.groupby("sample_id").mean().groupby(question_of).mean()
+        return list(by_question.itertuples(index=False, name=None))
+
+    def why_none(self, metric: str) -> str:
+        """Say why a metric has no value in the first language that it has none in."""
+        of_metric = self.scores[self.scores["metric"] == metric]
+        for _, scores in of_metric.groupby("language", sort=False):
+            if scores["value"].isna().all():
+                return why_none(list(scores.itertuples()))
+        return ""
 
     def field(self, name: str, default: str | None = None) -> pd.Series:
         """Return a field of each answer's metadata."""
@@ -149,6 +190,11 @@ def records(frame: pd.DataFrame, columns: Sequence[str]) -> list[Row]:
     ]
 
 
+def filled(columns: Sequence[str], row: Row) -> Row:
+    """Return *row* with all *columns*, in their order; what is not told is None."""
+    return {name: row.get(name) for name in columns}
+
+
 def split(rows: Iterable[Row], *keys: str) -> dict[tuple[Value, ...], list[Row]]:
     """Return the rows by what they have of *keys*, in the order these come in."""
     parts: dict[tuple[Value, ...], list[Row]] = {}
@@ -178,6 +224,12 @@ def text(key: str) -> Cell:
     return lambda row: NONE if row[key] is None else str(row[key])
 
 
+def once(rows: Sequence[Row], key: str) -> Cell:
+    """Word what rows have under *key*, but for those right below one that has the same."""
+    repeated = {id(row) for above, row in pairwise(rows) if above[key] == row[key]}
+    return lambda row: "" if id(row) in repeated else str(row[key])
+
+
 def count(key: str) -> Cell:
     """Word a whole number."""
     return lambda row: NONE if row[key] is None else f"{row[key]:,}"
@@ -190,7 +242,7 @@ def fixed(key: str, digits: int) -> Cell:
 
 def number(value: Value, digits: int) -> str:
     """Word a number; a zero that is rounded has no sign."""
-    if not isinstance(value, int | float):
+    if value is None:
         return NONE
     return f"{round(value, digits) + 0.0:.{digits}f}"
 
@@ -201,8 +253,17 @@ def language(row: Row) -> str:
     return code if code == ALL else f"{code} {find(code).english_name}"
 
 
+def reasons(rows: Iterable[Row], of: str) -> list[str]:
+    """Say why there are dashes: a line for each reason, with what rows have of *of*."""
+    names_of: dict[str, dict[str, None]] = {}
+    for row in rows:
+        if row["reason"]:
+            names_of.setdefault(str(row["reason"]), {})[str(row[of])] = None
+    return [f"{NONE} {', '.join(names)}: {reason}" for reason, names in names_of.items()]
+
+
 def harmonic_mean(first: Value, second: Value) -> float | None:
     """Return the harmonic mean of two numbers; of what is missing there is none, of zeros 0."""
-    if not isinstance(first, int | float) or not isinstance(second, int | float):
+    if first is None or second is None:
         return None
     return 2 * first * second / (first + second) if first + second else 0.0

@@ -74,7 +74,7 @@ def exported(connection: Connection, run_id: str, *, texts: bool) -> Iterator[di
         )
     )
     if texts:
-        source = source.join(
+        source = source.outerjoin(
             response,
             and_(
                 response.c.input_key == cases.c.response_key,
@@ -123,7 +123,7 @@ def _case(rows: list[Any], labels: Labels, *, texts: bool) -> dict[str, Any]:
     if texts:
         case |= {
             **{name: getattr(first, name) for name in _WITH_TEXTS},
-            "response": read_response(first.response),
+            "response": first.response and read_response(first.response),
             "position": first.position,
             "answer": first.answer_key.hex(),
             "step": first.response_step,
@@ -216,10 +216,10 @@ def restore(connection: Connection, exported: Mapping[str, Any]) -> None:
 
 
 def _outputs(case: Mapping[str, Any], numbers: Mapping[int, int]) -> Iterator[Output]:
-    """Yield a case's answer and its scores."""
-    yield Output(
-        key=(bytes.fromhex(case["key"]), numbers[case["step"]]), output=_json(case["response"])
-    )
+    """Yield a case's answer, where it is kept, and its scores."""
+    if response := case["response"]:
+        key = bytes.fromhex(case["key"])
+        yield Output(key=(key, numbers[case["step"]]), output=_json(response))
     for score in case["scores"].values():
         key = bytes.fromhex(score.get("set", case["answer"]))
         reading = [score["value"], score["reason"]]

@@ -13,7 +13,7 @@ import pytest
 from rich.cells import cell_len
 
 from pytest_xling.cli import main
-from pytest_xling.reports.papers.xlingeval_sheets import XLINGEVAL_TABLES
+from pytest_xling.papers import xlingeval
 from tests.reports.scored_runs import Scored, made_up, put_run
 from tests.reports.stored_runs import Asked, make_run
 from tests.reports.stories import LOOP
@@ -89,7 +89,7 @@ def table(
     return run
 
 
-@pytest.mark.parametrize("name", XLINGEVAL_TABLES)
+@pytest.mark.parametrize("name", xlingeval.TABLES)
 def test_tables_fit_80_columns(table: Callable[..., str], name: str) -> None:
     """Below the run's name and model; nothing that is printed has no value without a reason."""
     text = table(name, "run-1")
@@ -99,7 +99,7 @@ def test_tables_fit_80_columns(table: Callable[..., str], name: str) -> None:
     assert "nan" not in text
 
 
-@pytest.mark.parametrize("name", XLINGEVAL_TABLES)
+@pytest.mark.parametrize("name", xlingeval.TABLES)
 def test_json_and_csv_hold_the_same_rows(table: Callable[..., str], name: str) -> None:
     """Not rounded; of all runs, below each other."""
     rows = json.loads(table(name, "run-1", "run-2", "--json"))
@@ -114,7 +114,7 @@ def test_json_and_csv_hold_the_same_rows(table: Callable[..., str], name: str) -
     assert [row | same for row in rows[:half]] == [row | same for row in rows[half:]]
 
 
-@pytest.mark.parametrize("name", [*XLINGEVAL_TABLES])
+@pytest.mark.parametrize("name", [*xlingeval.TABLES])
 def test_latex_has_as_many_cells_in_each_row(table: Callable[..., str], name: str) -> None:
     """One tabular per sheet, its rows as wide as its head, names escaped."""
     text = table(name, "run-2", "--latex")
@@ -215,6 +215,7 @@ def test_tables_of_calmqa_as_latex(tmp_path: Path, capsys: pytest.CaptureFixture
         (("tukey", "run-1", "--benchmark", "health-consistenc"), "Did you mean 'health-consist"),
         (("tukey", "run-1", "--benchmark", "health-correctness"), "was not scored for this table"),
         (("tukey", "run-1", "--json", "--latex"), "not allowed with argument"),
+        (("tukey", "run-3"), "Did you mean 'run-2'"),
         (("turkey", "run-1"), "invalid choice: 'turkey'"),
     ],
 )
@@ -229,6 +230,6 @@ def test_help_lists_the_tables(capsys: pytest.CaptureFixture[str]) -> None:
     """With what each is of, and where it stands in the paper."""
     assert 0 == main(["table", "--help"])
     text = capsys.readouterr().out
-    for name, one in XLINGEVAL_TABLES.items():
+    for name, one in xlingeval.TABLES.items():
         assert f"  {name} " in text
         assert one.about in text

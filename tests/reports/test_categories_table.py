@@ -27,7 +27,7 @@ from tests.reports.scored_runs import Scored, put_run
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from pytest_xling.reports.papers.xlingeval_consistency import Row
+    from pytest_xling.papers.recipe import Row
 
 CALMQA = Path(__file__).resolve().parents[2] / "../shared/data/calmqa"
 BUNDLED = Path(__file__).resolve().parents[2] / "benchmarks/culture"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from pytest_xling.reports.papers.xlingeval_consistency import Row
+    from pytest_xling.papers.recipe import Row
 
 SVG = "{http://www.w3.org/2000/svg}"
 Keep: TypeAlias = "Callable[..., list[Row]]"

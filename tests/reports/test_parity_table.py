@@ -20,7 +20,7 @@ from tests.reports.scored_runs import Scored, put_run
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from pytest_xling.reports.papers.xlingeval_consistency import Row
+    from pytest_xling.papers.recipe import Row
 
 # A. Gupta, M. Mehta, Z. Xu, V. Srikumar: Found in Translation: Measuring Multilingual LLM
 # Consistency as Simple as Translate then Evaluate, 2025, Table 4.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from pytest_xling.reports.papers.xlingeval_consistency import Row
+    from pytest_xling.papers.recipe import Row
 
 
 def _answers(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from pytest_xling.reports.papers.xlingeval_consistency import Row
+    from pytest_xling.papers.recipe import Row
     from pytest_xling.text.stance import Stance
 
 Keep: TypeAlias = "Callable[..., Connection]"

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Score
     from pytest_xling.reports.html.cells import MetricTraits
-    from pytest_xling.reports.papers.xlingeval_consistency import Row
+    from pytest_xling.reports.papers.paper_table import Row
     from pytest_xling.store.scores import Place
 
 Axis: TypeAlias = Literal["level", "temperature"]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from pytest_xling.analysis.categories import JudgedCategories
     from pytest_xling.records import Sample
-    from pytest_xling.reports.papers.xlingeval_consistency import Row
+    from pytest_xling.reports.papers.paper_table import Row
 
 FIELD: Final = "category"
 GIVEN: Final = "given"

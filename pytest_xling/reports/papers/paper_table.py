@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -11,8 +11,9 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from pytest_xling.reports.papers.xlingeval_consistency import Row
     from pytest_xling.reports.sheet import Sheet
+
+Row: TypeAlias = "dict[str, str | int | float | None]"
 
 
 class _Rows(Protocol):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from pytest_xling.records import Score
-    from pytest_xling.reports.papers.xlingeval_consistency import Row
+    from pytest_xling.reports.papers.paper_table import Row
 
 HALVES: Final[Mapping[str, tuple[str, ...]]] = {
     "information": ("information_precision", "information_recall", "information"),

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from pytest_xling.interfaces.metric import Bounds
     from pytest_xling.records import Score
-    from pytest_xling.reports.papers.xlingeval_consistency import Row
+    from pytest_xling.reports.papers.paper_table import Row
 
 METRIC: Final = "answer_length"
 SETS_COLUMNS: Final = (

@@ -14,7 +14,7 @@ from pytest_xling.text.stance import LEVELS, STANCES, VERACITIES
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_xling.reports.papers.xlingeval_consistency import Row
+    from pytest_xling.reports.papers.paper_table import Row
 
 STYLE: Final = """\
 text { font: 12px system-ui, "Segoe UI", Helvetica, Arial, "Noto Sans", sans-serif; fill: #1f2328; }

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from pytest_xling.records import Score
+    from pytest_xling.reports.papers.paper_table import Row
     from pytest_xling.reports.papers.uphill_stances import Share
-    from pytest_xling.reports.papers.xlingeval_consistency import Row
     from pytest_xling.stats.kappa import Kappa
     from pytest_xling.text.stance import Stance
 

@@ -15,7 +15,7 @@ from pytest_xling.text.stance import LEVELS, STANCES, VERACITIES
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pytest_xling.reports.papers.xlingeval_consistency import Row
+    from pytest_xling.reports.papers.paper_table import Row
 
     Cell = str | int | float | None
     from collections.abc import Mapping

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.weightstats import ttest_ind
 
-from pytest_xling.stats.group_means import Summary, pooled_t, summarise, welch_t
+from pytest_xling.papers.xlingeval import t_test
 from pytest_xling.stats.p_values import stars
-from tests.stats.xlingeval import PRINTED, Printed, identity
+from tests.papers.xlingeval_printed import PRINTED, Printed, identity, sample
 
 EN = [0.91, 0.95, 0.88, 0.97]
 HI = [0.71, 0.8, 0.77, 0.69, 0.92, 0.5]
@@ -20,13 +20,13 @@ HI = [0.71, 0.8, 0.77, 0.69, 0.92, 0.5]
 values = st.lists(st.floats(0, 1).map(lambda x: round(x, 3)), min_size=2, max_size=9)
 
 
-@pytest.mark.parametrize(("test", "usevar"), [(pooled_t, "pooled"), (welch_t, "unequal")])
-def test_agrees_with_statsmodels(test: type, usevar: str) -> None:
+@pytest.mark.parametrize("usevar", ["pooled", "unequal"])
+def test_agrees_with_statsmodels(usevar: str) -> None:
     """t, p and degrees of freedom; t is positive where the first mean is higher."""
     t, p, df = ttest_ind(EN, HI, usevar=usevar)
-    found = test(summarise(EN), summarise(HI))
-    assert (t, df, p) == pytest.approx((found.t, found.df, found.p))
-    assert found.t > 0
+    found = t_test(EN, HI, welch=usevar == "unequal")
+    assert (t, df, p) == pytest.approx((found["t"], found["df"], found["p"]))
+    assert found["t"] > 0
 
 
 @pytest.mark.filterwarnings("ignore:Precision loss:RuntimeWarning")  # scipy's, of equal values
@@ -34,16 +34,16 @@ def test_agrees_with_statsmodels(test: type, usevar: str) -> None:
 @given(values, values)
 def test_agrees_with_scipy(first: list[float], second: list[float]) -> None:
     """Both tests on any two groups, unless nothing varies within them."""
-    one, other = summarise(first), summarise(second)
-    for found, equal in ((pooled_t(one, other), True), (welch_t(one, other), False)):
-        if found.t is None:
-            assert "the values within each group are equal" == found.reason
-            assert max(one.sd, other.sd) < 1e-3
+    for equal in (True, False):
+        found = t_test(first, second, welch=not equal)
+        if "t" not in found:
+            assert "the values within each group are equal" == found["reason"]
+            assert all(max(group) - min(group) < 1e-3 for group in (first, second))
             continue
         expected = stats.ttest_ind(first, second, equal_var=equal)
-        assert expected.statistic == pytest.approx(found.t, rel=1e-9, abs=1e-12)
-        assert expected.pvalue == pytest.approx(found.p, rel=1e-9)
-        assert expected.df == pytest.approx(found.df)
+        assert expected.statistic == pytest.approx(found["t"], rel=1e-9, abs=1e-12)
+        assert expected.pvalue == pytest.approx(found["p"], rel=1e-9)
+        assert expected.df == pytest.approx(found["df"])
 
 
 @pytest.mark.parametrize("printed", PRINTED, ids=identity)
@@ -56,11 +56,10 @@ def test_p_values_of_the_paper_follow_from_its_t(printed: Printed) -> None:
 
         def p(t: float) -> float:
             # Means this far apart give this t where the spread is 1.
-            first = Summary(n=printed.n, mean=t * math.sqrt(2 / printed.n), sd=1.0)
-            found = pooled_t(first, Summary(n=printed.n, mean=0.0, sd=1.0))
-            assert (t, 2 * printed.n - 2) == pytest.approx((found.t, found.df))
-            assert found.p is not None
-            return found.p
+            first = sample(printed.n, t * math.sqrt(2 / printed.n), 1.0)
+            found = t_test(first, sample(printed.n, 0.0, 1.0), welch=False)
+            assert (t, 2 * printed.n - 2) == pytest.approx((found["t"], found["df"]))
+            return float(found["p"])
 
         number = float(pair.p.rstrip("*"))
         assert p(pair.t + 0.005) * 0.995 <= number <= p(pair.t - 0.005) * 1.005
@@ -79,7 +78,7 @@ def test_no_t_has_a_reason(
     first: list[float], second: list[float], pooled: str, welch: str
 ) -> None:
     """Neither NaN nor infinity."""
-    one, other = summarise(first), summarise(second)
-    for found, reason in ((pooled_t(one, other), pooled), (welch_t(one, other), welch)):
-        assert (None, None, None) == (found.t, found.df, found.p)
-        assert found.reason.startswith(reason)
+    for by_welch, reason in ((False, pooled), (True, welch)):
+        found = t_test(first, second, welch=by_welch)
+        assert {"t", "df", "p"}.isdisjoint(found)
+        assert found["reason"].startswith(reason)

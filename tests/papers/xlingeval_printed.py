@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_xling.stats.group_means import Summary
+import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["PRINTED", "ROUNDING", "Pair", "Printed", "identity"]
+__all__ = ["PRINTED", "ROUNDING", "Pair", "Printed", "identity", "sample"]
 
 ROUNDING = 0.00005
 """Means and ends of intervals are printed with four digits."""
@@ -56,10 +56,17 @@ class Printed:
         """Return the languages' means, as differences from English."""
         return {"en": 0.0} | {pair.second: pair.mean for pair in self.pairs if pair.first == "en"}
 
-    def groups(self, standard_error: float) -> dict[str, Summary]:
-        """Return the languages' groups, given the standard error of each mean."""
+    def groups(self, standard_error: float) -> dict[str, list[float]]:
+        """Return values that the languages could have, given the standard error of each mean."""
         sd = standard_error * self.n**0.5
-        return {name: Summary(n=self.n, mean=mean, sd=sd) for name, mean in self.means().items()}
+        return {name: sample(self.n, mean, sd) for name, mean in self.means().items()}
+
+
+def sample(n: int, mean: float, sd: float) -> list[float]:
+    """Return so many values with this mean and standard deviation."""
+    even = np.arange(n) - (n - 1) / 2
+    values: list[float] = (mean + sd * even / even.std(ddof=1)).tolist()
+    return values
 
 
 def identity(printed: Printed) -> str:
@@ -68,7 +75,7 @@ def identity(printed: Printed) -> str:
 
 
 def _read() -> list[Printed]:
-    text = Path(__file__).with_name("data").joinpath("xlingeval_liveqa.jsonl").read_text("utf-8")
+    text = Path(__file__).with_name("xlingeval_liveqa.jsonl").read_text("utf-8")
     rows = [json.loads(line) for line in text.splitlines()]
     return [Printed(**{**row, "pairs": [Pair(**pair) for pair in row["pairs"]]}) for row in rows]
 
