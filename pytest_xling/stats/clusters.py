@@ -1,12 +1,12 @@
-"""What clustered answers are worth, and which clusters count."""
+"""What clustered answers are worth."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
+    from collections.abc import Hashable, Sequence
 
 
 def design_effect(flags: Sequence[float], clusters: Sequence[Hashable]) -> float:
@@ -65,21 +65,3 @@ def effect_of_sums(n: int, rate: float, *, linearised: float, alike: float) -> f
 def effective_size(flags: Sequence[float], clusters: Sequence[Hashable]) -> float:
     """Return how many independent answers the flags are worth: n over the design effect."""
     return len(flags) / design_effect(flags, clusters)
-
-
-K = TypeVar("K", bound="Hashable")
-
-
-def listwise(groups: Mapping[str, Mapping[K, float]]) -> dict[str, dict[K, float]]:
-    """Return *groups* cut down to the samples that all of them have.
-
-    A model may refuse a question in one language only; what is left are the same questions in all,
-    in one order. Pairwise deletion is this, done for two groups at a time.
-
-    Args:
-        groups: values by sample, by name of the group.
-    """
-    present = [values.keys() for values in groups.values()]
-    shared = set(present[0]).intersection(*present[1:]) if present else set()
-    order = [sample for sample in next(iter(groups.values()), {}) if sample in shared]
-    return {name: {key: values[key] for key in order} for name, values in groups.items()}
