@@ -35,14 +35,14 @@ THRESHOLDS = "benchmarks: {bread: {language_consistency: {floor: 0.5}}}"
 
 ANSWERS = "rules: [{text: Bread rises because the yeast in it makes gas while it is warm.}]"
 
-MOST_FILES = {"CaseCheck": 56, "GateCheck": 48}
-"""Of the package that one answer and one gate pass; two only where progress is shown, and some that
-other threads pass meanwhile on a busy machine.
+MOST_FILES = {"CaseCheck": 56, "GateCheck": 46}
+"""Of the package that one answer and one gate pass; two only where progress is shown.
 
 62 and 41 before the smaller house, whose aim is 30 and 15. Lower them with every file that goes."""
 
 # Loaded before the plugin starts: notes each function of the package when it is first called, and
-# the files that are passed from the setting up of a case to its check.
+# the files that are passed from the setting up of a case to its check. While a gate is judged other
+# threads keep leases and progress, on a busy machine.
 RECORDER = """
 import inspect, json, sys, threading
 
@@ -60,7 +60,8 @@ def note(frame, event, _):
             passing = name.partition(".")[0]
         elif name == "CaseCheck.check":
             passing = ""
-        if passing and frame.f_code.co_flags & inspect.CO_NEWLOCALS:  # no body of a class
+        ours = passing == "CaseCheck" or threading.get_ident() == threading.main_thread().ident
+        if passing and ours and frame.f_code.co_flags & inspect.CO_NEWLOCALS:  # no body of a class
             files[passing].add(file)
     elif event == "return" and package and frame.f_code.co_qualname == "GateCheck.check":
         passing = ""
