@@ -133,8 +133,10 @@ class Emoji(Flag[Answer]):
 
     def read(self, answer: Answer, /) -> Reading:
         """Return the reading of one answer."""
+        if answer.text.isascii():
+            return _CLEAR
         mark, sequence = _emoji_patterns()
-        if answer.text.isascii() or not mark.search(answer.text):
+        if not mark.search(answer.text):
             return _CLEAR
         emoji = sequence.search(answer.text)
         if emoji is None:
