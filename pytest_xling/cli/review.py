@@ -24,6 +24,7 @@ from pytest_xling.reports.review.side_by_side import draw_side_by_side
 from pytest_xling.reports.sheet import Sheet, plain
 from pytest_xling.store.human_labels import labelled_run
 from pytest_xling.store.runs import get_run
+from pytest_xling.text.display import amount
 
 if TYPE_CHECKING:
     import argparse
@@ -280,8 +281,8 @@ def _ratings_summary(review: SideBySide, files: Mapping[str, Path]) -> str:
     strata = sorted(review.strata.items())
     sets = {"set": [name or "–" for (_, name), _ in strata]}
     sheet = Sheet(
-        title=f"{_counted(len(review.questions), 'question')} of benchmark {review.benchmark}, "
-        f"{_counted(len(review.runs), 'answer')} each",
+        title=f"{amount(len(review.questions), 'question')} of benchmark {review.benchmark}, "
+        f"{amount(len(review.runs), 'answer')} each",
         columns={
             "language": [language for (language, _), _ in strata],
             **(sets if any(name for (_, name), _ in strata) else {}),
@@ -292,10 +293,6 @@ def _ratings_summary(review: SideBySide, files: Mapping[str, Path]) -> str:
     )
     lines = [f"page: {files['page']}", f"key: {files['key']} (keep it from raters)"]
     if review.left_out:
-        lines.append(f"left out: {_counted(review.left_out, 'question')} not answered in each run")
+        lines.append(f"left out: {amount(review.left_out, 'question')} not answered in each run")
     lines.append(f"Then: xling ratings ratings-{review.benchmark}-*.jsonl --key {files['key']}")
     return "\n".join([plain(sheet, width=width(), color=color()), *lines])
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"

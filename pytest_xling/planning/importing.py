@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pytest_xling.errors import ConfigError, DataError, did_you_mean
-from pytest_xling.text.display import clean
+from pytest_xling.text.display import amount, clean
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -62,7 +62,7 @@ class Transcript:
         """Say how many answers there are."""
         answers = self.counts()
         languages = len({language for _, language in answers})
-        return f"{_count(answers.total(), 'answer')} in {_count(languages, 'language')}"
+        return f"{amount(answers.total(), 'answer')} in {amount(languages, 'language')}"
 
     def notices(self) -> list[str]:
         """Say how to ask for all answers, what is not there, and what was repaired."""
@@ -74,20 +74,16 @@ class Transcript:
             notices.append(f"{'up to ' if fewer else ''}{most} {to}: add --xling-samples={most}")
         if left_out:
             none = len(left_out) - fewer
-            parts = [f"{_count(none, 'question')} {_has(none)} no answer"] if none else []
+            parts = [f"{amount(none, 'question')} {_has(none)} no answer"] if none else []
             if fewer:
-                parts.append(f"{_count(fewer, 'question')} {_has(fewer)} fewer than {most}")
+                parts.append(f"{amount(fewer, 'question')} {_has(fewer)} fewer than {most}")
             notices.append(
                 f"{left_out.total():,} of {len(self.rows):,} were not asked and are left out: "
                 + ", ".join(parts)
             )
         if errors := sum(row["text"] is None and "asked" not in row for row in self.rows):
-            notices.append(f"{_count(errors, 'answer')} {_has(errors)} an error in place of a text")
+            notices.append(f"{amount(errors, 'answer')} {_has(errors)} an error in place of a text")
         return notices + [f"{count:,}: {repair}" for repair, count in self.repairs.items()]
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _has(number: int) -> str:

@@ -137,12 +137,17 @@ def _joins(text: str, place: int) -> bool:
     )
 
 
+def amount(count: int, noun: str) -> str:
+    """Word how many there are of what *noun* names, in the singular: ``1,204 answers``."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def age_text(seconds: float) -> str:
     """Word how old something is, rounded down: ``40 minutes``, ``3 weeks``."""
     units = (("week", 604_800), ("day", 86_400), ("hour", 3600), ("minute", 60))
     for unit, length in units:
         if (count := int(seconds // length)) >= (2 if unit == "week" else 1):
-            return f"{count:,} {unit}{'' if count == 1 else 's'}"
+            return amount(count, unit)
     return "less than a minute"
 
 

@@ -40,7 +40,7 @@ from pytest_xling.store.cases import case_counts
 from pytest_xling.store.runs import get_run, stop_in, total_progress, unjudged_in
 from pytest_xling.store.scores import metric_steps
 from pytest_xling.store.verdicts import read_verdicts
-from pytest_xling.text.display import duration, printable
+from pytest_xling.text.display import amount, duration, printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -297,7 +297,7 @@ def _about(connection: Connection, run: RunRecord, counts: Mapping[tuple[str, st
     progress, tokens = total_progress(connection, run.run_id), tokens_of(connection, run.run_id)
     facts = [
         f"Model {code(run.model)}, run {code(run.run_id)}",
-        f"{_many(sum(counts.values()), 'answer')} in {_many(languages, 'language')}",
+        f"{amount(sum(counts.values()), 'answer')} in {amount(languages, 'language')}",
         f"{tokens.prompt:,} tokens read, {tokens.completion:,} written",
     ]
     if cost := spent(run, progress.cost_usd):
@@ -315,10 +315,6 @@ def _about(connection: Connection, run: RunRecord, counts: Mapping[tuple[str, st
     return " · ".join(facts) + "\n"
 
 
-def _many(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
-
-
 def _reasons(verdicts: Sequence[Verdict]) -> str:
     """List the gates that did not pass; of many the first, the others folded away."""
     unmet = reasons_of(verdicts)
@@ -328,11 +324,11 @@ def _reasons(verdicts: Sequence[Verdict]) -> str:
     lines = [_reason(each, several=several) for each in unmet[:MOST_REASONS]]
     left_out = sum(len(each.languages) for each in unmet[MOST_REASONS:])
     if left_out:
-        lines.append(f"- … and {_many(left_out, 'more gate')}")
+        lines.append(f"- … and {amount(left_out, 'more gate')}")
     text = "#### Gates that did not pass\n\n" + "\n".join(lines[:REASONS]) + "\n"
     if rest := lines[REASONS:]:
         gates = sum(len(each.languages) for each in unmet[REASONS:])
-        text += "\n" + details(f"{_many(gates, 'more gate')} did not pass", "\n".join(rest))
+        text += "\n" + details(f"{amount(gates, 'more gate')} did not pass", "\n".join(rest))
     return text
 
 

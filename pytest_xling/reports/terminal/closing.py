@@ -18,7 +18,7 @@ from pytest_xling.gates.judge import advises, blocks, is_decided, reason_of
 from pytest_xling.reports.rendering import counted
 from pytest_xling.reports.terminal.matrix import OUTCOMES, is_of_metric, named
 from pytest_xling.store.faults import run_faults
-from pytest_xling.text.display import printable
+from pytest_xling.text.display import amount, printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -260,12 +260,12 @@ def _argument(value: JsonValue) -> str:
 
 def failed_cases(count: int) -> str:
     """Say how many cases failed, whatever the gates say."""
-    return f"{count:,} case{'' if count == 1 else 's'} failed"
+    return f"{amount(count, 'case')} failed"
 
 
 def faults_met(count: int) -> str:
     """Say how many cases met a fault."""
-    return f"{count:,} case{'' if count == 1 else 's'} met a fault"
+    return f"{amount(count, 'case')} met a fault"
 
 
 def fault_lines(connection: Connection, run_id: str) -> list[str]:
@@ -274,18 +274,14 @@ def fault_lines(connection: Connection, run_id: str) -> list[str]:
     lines = [_fault_line(fault) for fault in faults[:FAULTS]]
     if others := faults[FAULTS:]:
         cases = sum(fault.cases for fault in others)
-        lines.append(f"… and {_many(cases, 'case')} for {_many(len(others), 'other fault')}")
+        lines.append(f"… and {amount(cases, 'case')} for {amount(len(others), 'other fault')}")
     return lines
 
 
 def _fault_line(fault: RunFault) -> str:
     met = fault.cases - fault.given_up
     given_up = f", {fault.given_up:,} of them given up for it" if fault.given_up and met else ""
-    return f"{_many(fault.cases, 'case')}{given_up}: {printable(fault.text, limit=FAULT_CHARS)}"
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
+    return f"{amount(fault.cases, 'case')}{given_up}: {printable(fault.text, limit=FAULT_CHARS)}"
 
 
 def _of(count: int, verdicts: Sequence[Verdict]) -> str:
