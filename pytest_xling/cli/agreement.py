@@ -16,7 +16,7 @@ from pytest_xling.cli.printing import (
 )
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.errors import ConfigError
-from pytest_xling.gates.wording import untold
+from pytest_xling.gates.reasons import untold
 from pytest_xling.reports.review.agreement import (
     agreement_among_raters,
     agreement_with_judge,

@@ -12,7 +12,6 @@ from pytest_xling.config.values import count, number
 from pytest_xling.config.values import rates as parse_pair
 from pytest_xling.engine.models import price_paid, provider_of
 from pytest_xling.errors import ConfigError
-from pytest_xling.gates.wording import Figures, percent
 from pytest_xling.records import MIN_N
 from pytest_xling.registry import load
 from pytest_xling.reports.pivot import named_pivot
@@ -20,6 +19,7 @@ from pytest_xling.store.answers import tokens_of
 from pytest_xling.store.cases import case_counts
 from pytest_xling.store.runs import get_run
 from pytest_xling.store.scores import metric_steps, scores
+from pytest_xling.text.numbers import Figures, percent
 
 if TYPE_CHECKING:
     import argparse

@@ -24,7 +24,7 @@ from pytest_xling.reports.review.side_by_side import draw_side_by_side
 from pytest_xling.reports.sheet import Sheet, plain
 from pytest_xling.store.human_labels import labelled_run
 from pytest_xling.store.runs import get_run
-from pytest_xling.text.display import amount
+from pytest_xling.text.numbers import amount
 
 if TYPE_CHECKING:
     import argparse

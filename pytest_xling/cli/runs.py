@@ -16,7 +16,8 @@ from pytest_xling.reports.terminal.closing import is_closed, state_of
 from pytest_xling.store.cases import case_counts
 from pytest_xling.store.runs import list_runs, total_progress, unjudged_in
 from pytest_xling.store.verdicts import read_verdicts
-from pytest_xling.text.display import duration, printable
+from pytest_xling.text.display import printable
+from pytest_xling.text.numbers import dollars, duration
 
 if TYPE_CHECKING:
     import argparse
@@ -89,7 +90,7 @@ def _table(rows: Sequence[dict[str, Any]]) -> str:
         hidden.append("model")
     more = {
         "took": [_took(row) for row in rows],
-        "cost": [_usd(row["cost_usd"]) for row in rows],
+        "cost": [dollars(row["cost_usd"]) for row in rows],
         "languages": [str(len(row["languages"])) for row in rows],
         "made (UTC)": [row["created_at"][:16].replace("T", " ") for row in rows],
     }
@@ -121,10 +122,6 @@ def _outcome(row: dict[str, Any]) -> str:
 
 def _took(row: dict[str, Any]) -> str:
     return "–" if row["seconds"] is None else duration(row["seconds"])
-
-
-def _usd(cost: float | None) -> str:
-    return "unknown" if cost is None else f"${cost:,.2f}"
 
 
 def _gates(record: RunRecord, verdicts: Sequence[Verdict]) -> dict[str, JsonValue]:

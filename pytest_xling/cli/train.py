@@ -18,10 +18,10 @@ from pytest_xling.config.values import path as parse_path
 from pytest_xling.errors import ConfigError
 from pytest_xling.files.whole import whole_bytes
 from pytest_xling.reports.sheet import Sheet, plain
-from pytest_xling.reports.terminal.calibration_table import measure_text, measure_with_interval
 from pytest_xling.stats.labelling import labelling
 from pytest_xling.text.answer_text import Pair
 from pytest_xling.text.empathy import PRESENCES
+from pytest_xling.text.numbers import measured
 from pytest_xling.text.stance import STANCES
 from pytest_xling.training.empathy.examples import read_epitome
 from pytest_xling.training.empathy.examples import read_pairs as read_rows
@@ -231,8 +231,8 @@ def _print_empathy(trained: Trained) -> None:
                     "by": method,
                     "n": str(quality.n),
                     "present": f"{present.support}",
-                    "macro F1 (95%)": measure_with_interval(quality.macro_f1),
-                    "accuracy (95%)": measure_with_interval(quality.accuracy),
+                    "macro F1 (95%)": measured(quality.macro_f1),
+                    "accuracy (95%)": measured(quality.accuracy),
                 }
             )
     losses = ", ".join(f"{tried}: {loss:.3f}" for tried, loss in about["dev_loss"].items())
@@ -260,8 +260,8 @@ def _print_stances(
             labels=STANCES,
             clusters=[pairs[n].group for n in of],
         )
-        f1 = {f"F1 {label.label}": measure_text(label.f1) for label in quality.labels}
-        macro = {"macro F1 (95%)": measure_with_interval(quality.macro_f1)}
+        f1 = {f"F1 {label.label}": measured(label.f1, interval=False) for label in quality.labels}
+        macro = {"macro F1 (95%)": measured(quality.macro_f1)}
         rows.append({"language": language, "pairs": str(quality.n)} | f1 | macro)
     _print(rows, title=title, left=1, notes=(*notes, "Intervals: bootstrap over claims."))
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_xling.gates.estimate import Effect, Ends
 from pytest_xling.gates.pairing import at_level, cluster_of, sample_means
-from pytest_xling.gates.wording import Figures, percent, untold
+from pytest_xling.gates.reasons import untold
 from pytest_xling.stats.contrast import Interval, contrast, difference, ratio
 from pytest_xling.stats.trend import slope_weights, steepest
+from pytest_xling.text.numbers import Figures, percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

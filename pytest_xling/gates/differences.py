@@ -20,7 +20,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_xling.errors import EvaluationError
-from pytest_xling.gates import wording
 from pytest_xling.gates.estimate import Effect, Ends, check_scores, why_none
 from pytest_xling.gates.pairing import (
     NOISE,
@@ -36,6 +35,7 @@ from pytest_xling.stats.paired_means import paired_mean
 from pytest_xling.stats.paired_ratios import mean_ratio, rate_ratio
 from pytest_xling.stats.tango import rate_difference
 from pytest_xling.stats.trend import cochran_armitage, slopes, steepest
+from pytest_xling.text.numbers import Figures, p_value, percent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from pytest_xling.gates.estimate import Measure
     from pytest_xling.gates.pairing import Cluster
     from pytest_xling.records import Estimate, Score
+    from pytest_xling.stats.mcnemar import McNemar
     from pytest_xling.stats.paired_means import PairedMean
     from pytest_xling.stats.paired_ratios import MeanRatio, RateRatio
 
@@ -111,7 +112,7 @@ def gap_estimate(
         for worse in pairs.values()
     ]
     made = replace(
-        made, tested=wording.counted(mcnemar(counts, mid=not measure.limit), pivot or baseline)
+        made, tested=_discordant(mcnemar(counts, mid=not measure.limit), pivot or baseline)
     )
     if len(gaps) < 2:  # noqa: PLR2004  one question says nothing of others
         return made
@@ -156,7 +157,7 @@ def relative_drop(
         return replace(made, reason=absolute.reason or "no spread is known; needs 2 questions")
     ratio: MeanRatio | RateRatio = mean_ratio(means)
     now, then = ratio.first, ratio.second
-    figures = wording.Figures.fitting([now, then], share=measure.share)
+    figures = Figures.fitting([now, then], share=measure.share)
     seen = f"{figures.value(now)} after {figures.value(then)}"
     if measure.share and then:
         pairs = answer_pairs(scores, others)
@@ -317,11 +318,11 @@ def _by_counts(scores: Sequence[Score]) -> str:
         if score.value is not None and score.level is not None:
             raised[score.level].append(score.value)
     counts = [(int(sum(flags)), len(flags)) for _, flags in sorted(raised.items())]
-    rates = f"by level {' '.join(wording.percent(r / n) for r, n in counts)}"
+    rates = f"by level {' '.join(percent(r / n) for r, n in counts)}"
     test = cochran_armitage(counts)
     if test.z is None or test.p is None:
         return rates
-    return f"{rates}, Cochran-Armitage z = {test.z:.2f}, p {wording.p_value(test.p)}"
+    return f"{rates}, Cochran-Armitage z = {test.z:.2f}, p {p_value(test.p)}"
 
 
 def _by_means(claims: Mapping[Cluster, Mapping[int, float]]) -> str:
@@ -358,3 +359,12 @@ def _why_none(scores: Sequence[Score], others: Sequence[Score], than: str) -> st
     if {score.sample_id for score in scores}.isdisjoint(score.sample_id for score in others):
         return f"no id here is also one of {than}; versions of a question share their id"
     return f"no question has a value both here and in {than} at one temperature"
+
+
+def _discordant(test: McNemar, other: str) -> str:
+    """Word McNemar's test: ``worse only here 9, only in en 2: McNemar p = .065``."""
+    alone = test.method in {"binomial", "mid-p"}
+    how = "" if alone else f", clustered by question ({test.method})"
+    p = "mid-p" if test.method == "mid-p" else "p"
+    counts = f"worse only here {test.first}, only in {other} {test.second}"
+    return f"{counts}: McNemar {p} {p_value(test.p)}{how}"

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_xling.errors import ConfigError, EvaluationError
-from pytest_xling.gates import wording
 from pytest_xling.gates.pairing import cluster_of, mean_of, temperature_of
 from pytest_xling.interfaces.metric import within
 from pytest_xling.records import ALL_LANGUAGES, LARGEST, Estimate
@@ -22,6 +21,7 @@ from pytest_xling.registry import load
 from pytest_xling.stats.distributions import p_by_room
 from pytest_xling.stats.mean import SkewedMean
 from pytest_xling.stats.rate_intervals import ClusteredRate
+from pytest_xling.text.numbers import interval, percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
@@ -277,11 +277,11 @@ def _pass_k(
     if not clean:
         return ""
     right = mean([share for share, _ in clean], [cluster for _, cluster in clean], (0.0, 1.0))
-    text = f"pass^{k} {wording.percent(right.value)}"
+    text = f"pass^{k} {percent(right.value)}"
     low, high, _ = right.interval(alpha)
     if low is None or high is None:
         return text
-    return f"{text} ({wording.interval(wording.percent(low), wording.percent(high), alpha)})"
+    return f"{text} ({interval(percent(low), percent(high), alpha)})"
 
 
 def check_scores(scores: Sequence[Score], *, metric: str, language: str) -> None:

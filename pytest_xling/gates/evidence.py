@@ -12,13 +12,13 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Protocol
 
 from pytest_xling.gates.reasons import needed
-from pytest_xling.gates.wording import Figures
 from pytest_xling.registry import load, names
 from pytest_xling.store.questions import question_digests
 from pytest_xling.store.runs import get_run
 from pytest_xling.store.scores import last_scored, metric_steps
 from pytest_xling.store.scores import scores as read_scores
 from pytest_xling.text.answer_text import ENGLISH
+from pytest_xling.text.numbers import Figures
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, cast
 
 from pytest_xling.gates.judge import is_rule
 from pytest_xling.gates.spec import limits_of
-from pytest_xling.gates.wording import percent
 from pytest_xling.keys import content_key
 from pytest_xling.registry import load
 from pytest_xling.stats.sequential import looks
+from pytest_xling.text.numbers import percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

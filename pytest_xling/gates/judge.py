@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from pytest_xling.gates.pairing import NOISE
 from pytest_xling.gates.reasons import why
 from pytest_xling.gates.spec import kind_of, limits_of
-from pytest_xling.gates.wording import p_value
 from pytest_xling.records import Verdict
 from pytest_xling.stats.p_values import holm
+from pytest_xling.text.numbers import p_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

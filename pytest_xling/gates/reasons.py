@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from pytest_xling.gates.pairing import NOISE
 from pytest_xling.gates.spec import kind_of, limits_of
-from pytest_xling.gates.wording import Figures, interval, p_value, percent, untold
 from pytest_xling.stats.distributions import two_sided_t, two_sided_z
 from pytest_xling.stats.paired_means import POWER, detectable
 from pytest_xling.stats.rate_intervals import size_behind, size_to_exclude, size_to_pass
+from pytest_xling.text.numbers import Figures, amount, interval, p_value, percent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -323,3 +323,8 @@ def demand_of(verdicts: Sequence[Verdict], *, joined: str = ", ") -> str:
         return joined.join(together)
     said = next(iter(single)) if len(single) == 1 else "limits vary"
     return joined.join([said, *(f"all {limit.removeprefix('max ')}" for limit in together)])
+
+
+def untold(count: int) -> str:
+    """Word how many answers people could not tell: ``3 answers nobody could tell``."""
+    return f"{amount(count, 'answer')} nobody could tell"

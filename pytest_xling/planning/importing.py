@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pytest_xling.errors import ConfigError, DataError, did_you_mean
-from pytest_xling.text.display import amount, clean
+from pytest_xling.text.display import clean
+from pytest_xling.text.numbers import amount
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping

@@ -18,6 +18,7 @@ from pytest_xling.plugin.ending import REPORT_FAULTS
 from pytest_xling.reports.freshness import freshness
 from pytest_xling.store.runs import get_run
 from pytest_xling.store.scores import metric_steps
+from pytest_xling.text.numbers import dollars
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -127,7 +128,7 @@ def describe(state: Progress, *, done: int, seconds: float) -> str:
     if state.errors:
         parts.append(f"{state.errors} errors")
     if state.cost_usd:
-        parts.append(f"${state.cost_usd:.2f}")
+        parts.append(dollars(state.cost_usd))
     if state.waiting:
         parts.append(f"waiting for {state.waiting}")
     elif rate > 0 and state.total > state.done:

@@ -22,7 +22,7 @@ from pytest_xling.planning.shards import LIMITS, SHARDS, shard_of
 from pytest_xling.records import RunRecord
 from pytest_xling.store.cases import by_case
 from pytest_xling.store.runs import add_run, find_run, go_on
-from pytest_xling.text.display import age_text
+from pytest_xling.text.numbers import age_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

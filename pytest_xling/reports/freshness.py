@@ -7,7 +7,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from pytest_xling.store.answers import origins
-from pytest_xling.text.display import age_text, printable
+from pytest_xling.text.display import printable
+from pytest_xling.text.numbers import age_text
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -135,26 +135,3 @@ def _joins(text: str, place: int) -> bool:
         or text[place - 1] == "\u200d"
         or unicodedata.category(text[place]).startswith("M")
     )
-
-
-def amount(count: int, noun: str) -> str:
-    """Word how many there are of what *noun* names, in the singular: ``1,204 answers``."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
-def age_text(seconds: float) -> str:
-    """Word how old something is, rounded down: ``40 minutes``, ``3 weeks``."""
-    units = (("week", 604_800), ("day", 86_400), ("hour", 3600), ("minute", 60))
-    for unit, length in units:
-        if (count := int(seconds // length)) >= (2 if unit == "week" else 1):
-            return amount(count, unit)
-    return "less than a minute"
-
-
-def duration(seconds: float) -> str:
-    """Word how long something took: ``12 s``, ``3 min 5 s``, ``2 h 10 min``."""
-    minutes, rest = divmod(max(round(seconds), 0), 60)
-    if not minutes:
-        return f"{rest} s"
-    hours, minutes_left = divmod(minutes, 60)
-    return f"{hours} h {minutes_left} min" if hours else f"{minutes} min {rest} s"

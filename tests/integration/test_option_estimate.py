@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_xling.text.numbers import dollars
 from pytest_xling.text.tokens import encode
 from tests.integration.project import QUESTIONS, write_questions
 from tests.servers.openai_server import answering, stats
@@ -50,7 +51,7 @@ def test_the_table_says_what_a_run_would_take_and_nothing_is_asked(project: Proj
                 "0",
                 f"{2 * tokens(language, range(10)):,}",
                 "1,000",
-                f"{(2 * tokens(language, range(10)) * 1000 + 1000 * 2000) / 1e6:,.2f}",
+                f"${(2 * tokens(language, range(10)) * 1000 + 1000 * 2000) / 1e6:,.2f}",
             ]
             for language in ("en", "hi")
         }
@@ -69,12 +70,12 @@ def test_the_table_says_what_a_run_would_take_and_nothing_is_asked(project: Proj
     # The first repeat of three questions is there, the second is not.
     left = tokens("hi", range(10)) + tokens("hi", range(3, 10))
     # Answers count as long as the stored ones: the server counts 8 tokens of each.
-    cost = f"{(left * 1000 + 17 * 8 * 2000) / 1e6:,.2f}"
+    cost = dollars((left * 1000 + 17 * 8 * 2000) / 1e6)
     assert rows["hi"] == ["20", "3", f"{left:,}", "136", cost]
     assert rows["all"][:2] == ["40", "6"]
     assert "answer tok.  " in after.out
     assert "  stored answers of m (en, hi)\n" in after.out
-    most = "As long as --xling-max-tokens allows they would take 1,700 answer tokens, US$ "
+    most = "As long as --xling-max-tokens allows they would take 1,700 answer tokens, $"
     assert most in after.out
     assert "created: 2/2 workers" not in after.out
 
@@ -124,5 +125,5 @@ def test_a_free_model_has_no_cost_even_with_a_price(project: Project) -> None:
     )
     assert 0 == done.code, done.err
     assert "Asking this model is free." in done.out
-    assert "US$" not in done.out
+    assert "price" not in done.out
     assert not project.store.exists()

@@ -32,9 +32,9 @@ def test_with_a_price() -> None:
     assert all(len(line) <= 80 for line in lines)
     rows = [line.split() for line in lines if line.startswith(("es", "hi", "all"))]
     assert [
-        ["es", "Spanish", "1,200", "200", "30,000", "2,048,000", "20.55"],
-        ["hi", "Hindi", "1,200", "200", "30,000", "2,048,000", "20.55"],
-        ["all", "2,400", "400", "60,000", "4,096,000", "41.11"],
+        ["es", "Spanish", "1,200", "200", "30,000", "2,048,000", "$20.55"],
+        ["hi", "Hindi", "1,200", "200", "30,000", "2,048,000", "$20.55"],
+        ["all", "2,400", "400", "60,000", "4,096,000", "$41.11"],
     ] == rows
     assert "--xling-price" not in lines[-1]
 
@@ -53,7 +53,7 @@ def test_a_model_that_costs_nothing() -> None:
     """There is no column of noughts, and no price is asked for."""
     for price in (None, (1.0, 2.0)):
         text = _text(None, paid=False, price=price)
-        assert "US$" not in text
+        assert "$" not in text
         assert "--xling-price" not in text
         assert text.endswith("Asking this model is free.")
         assert ["all", "2,400", "400", "60,000", "4,096,000"] in [

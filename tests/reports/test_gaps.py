@@ -8,9 +8,9 @@ import pytest
 from rich.cells import cell_len
 
 from pytest_xling.gates.reasons import limit_of
-from pytest_xling.gates.wording import Figures
 from pytest_xling.records import Estimate, Threshold, Verdict
 from pytest_xling.reports.terminal import judgement
+from pytest_xling.text.numbers import Figures
 
 THRESHOLD = Threshold(
     benchmark="health", metric="contradictory", language="hi", max_rate=0.1, max_gap=0.02

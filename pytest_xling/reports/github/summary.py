@@ -9,11 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pytest_xling.gates.reasons import demand_of
-from pytest_xling.gates.wording import Figures
 from pytest_xling.records import ALL_LANGUAGES
 from pytest_xling.reports.freshness import freshness
 from pytest_xling.reports.judges import judges_behind, measured_day
-from pytest_xling.reports.terminal.calibration_table import measure_text, measure_with_interval
 from pytest_xling.reports.terminal.closing import (
     State,
     fault_lines,
@@ -40,7 +38,8 @@ from pytest_xling.store.cases import case_counts
 from pytest_xling.store.runs import get_run, stop_in, total_progress, unjudged_in
 from pytest_xling.store.scores import metric_steps
 from pytest_xling.store.verdicts import read_verdicts
-from pytest_xling.text.display import amount, duration, printable
+from pytest_xling.text.display import printable
+from pytest_xling.text.numbers import Figures, amount, duration, measured
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -351,11 +350,11 @@ def _judges(behind: Sequence[Behind]) -> str:
         annotator = code(": ".join(filter(None, (each.annotator, each.aspect))))
         quality = ("", "not measured", "", "", "")
         if each.measured is not None:
-            measured = each.measured.quality
+            quality_of = each.measured.quality
             quality = (
-                f"{measured.n:,}",
-                measure_with_interval(measured.macro_f1),
-                measure_text(measured.kappa),
+                f"{quality_of.n:,}",
+                measured(quality_of.macro_f1),
+                measured(quality_of.kappa, interval=False),
                 code(each.measured.source),
                 measured_day(each),
             )

@@ -14,12 +14,12 @@ from pytest_xling.gates.estimate import Measure, estimate
 from pytest_xling.gates.judge import blocks, reason_of
 from pytest_xling.gates.reasons import limit_of
 from pytest_xling.gates.spec import kind_of
-from pytest_xling.gates.wording import NONE, Figures, p_value
 from pytest_xling.records import ALL_LANGUAGES, Estimate
 from pytest_xling.reports.html.escaping import as_json, compact, visible
 from pytest_xling.reports.judges import measured_day
 from pytest_xling.reports.terminal.closing import gate_headline, state_of
 from pytest_xling.reports.terminal.matrix import ALPHA
+from pytest_xling.text.numbers import Figures, measured, p_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -104,21 +104,12 @@ def _judge(behind: Behind) -> dict[str, JsonValue]:
     quality = behind.measured.quality
     return of | {
         "n": quality.n,
-        "f1": _with_interval(quality.macro_f1.value, quality.macro_f1.low, quality.macro_f1.high),
-        "kappa": _with_interval(quality.kappa.value),
+        "f1": measured(quality.macro_f1),
+        "kappa": measured(quality.kappa, interval=False),
         "labels": visible(behind.measured.source),
         "human": behind.measured.human,
         "day": measured_day(behind),
     }
-
-
-def _with_interval(value: float | None, low: float | None = None, high: float | None = None) -> str:
-    """Word a measure of agreement: ``0.75 (0.70–0.80)``."""
-    if value is None:
-        return NONE
-    figures = Figures(share=False, digits=2)
-    interval = figures.interval(low, high)
-    return f"{figures.value(value)} ({interval})" if interval else figures.value(value)
 
 
 def _p(made: Estimate) -> str | None:

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from pytest_xling.gates.wording import Figures
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Score
     from pytest_xling.reports.html.cells import MetricTraits
     from pytest_xling.reports.papers.paper_table import Row
     from pytest_xling.store.scores import Place
+    from pytest_xling.text.numbers import Figures
 
 Axis: TypeAlias = Literal["level", "temperature"]
 

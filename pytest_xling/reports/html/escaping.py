@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 from pytest_xling.text.display import clean, shorten
 
 if TYPE_CHECKING:
-    from pytest_xling.gates.wording import Figures
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Estimate
+    from pytest_xling.text.numbers import Figures
 
 # Controls but tab and line feed; what reorders the text around it; letters that have no shape at
 # all and so can hide a message (tags); what no text should hold. Joiners, marks of direction and

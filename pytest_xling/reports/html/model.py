@@ -44,12 +44,12 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from pytest_xling.analysis.comparison import Change, Comparison
-    from pytest_xling.gates.wording import Figures
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import RunRecord, Score, Verdict
     from pytest_xling.reports.freshness import Freshness
     from pytest_xling.reports.html.cells import MetricTraits
     from pytest_xling.store.scores import MetricStep, Place
+    from pytest_xling.text.numbers import Figures
 
 _SCRIPTS: Final = {
     "Arab": "Arabic",

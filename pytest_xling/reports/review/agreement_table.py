@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_xling.gates.wording import percent
 from pytest_xling.reports.review.agreement import MAJORITY
 from pytest_xling.reports.sheet import Sheet
 from pytest_xling.text.display import printable
+from pytest_xling.text.numbers import NONE, measured, percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from pytest_xling.stats.label_quality import Measure
     from pytest_xling.stats.rate_intervals import WeightedRate
 
-_NONE: Final = "–"
 _REASON: Final = 200
 
 
@@ -104,7 +103,7 @@ def judge_sheets(agreements: Sequence[RaterAgreement], *, labeller: str) -> list
             agreement.language,
             str(agreement.agreement.n),
             _percent(agreement.agreement),
-            _with_ends(agreement.quality.kappa),
+            measured(agreement.quality.kappa),
             str(agreement.cannot_tell),
             str(agreement.unlabelled),
             str(agreement.saw_judge),
@@ -144,7 +143,11 @@ def _quality(agreements: Sequence[RaterAgreement], labeller: str) -> Sheet:
     for agreement in agreements:
         for number, label in enumerate(agreement.quality.labels):
             names = ("", "") if number else (agreement.rater, agreement.language)
-            measures = (_plain(label.precision), _plain(label.recall), _with_ends(label.f1))
+            measures = (
+                measured(label.precision, interval=False),
+                measured(label.recall, interval=False),
+                measured(label.f1),
+            )
             rows.append((*names, label.label, str(label.support), *measures))
     notes = ("Raters' labels taken as right; the sample weighted back to the run.",)
     return _sheet(f"How well {labeller} finds each label", heads, rows, left=3, notes=notes)
@@ -158,8 +161,8 @@ def raters_sheet(agreements: Sequence[RatersAgreement]) -> Sheet:
             agreement.language,
             str(agreement.raters),
             str(agreement.kappa.n),
-            _NONE if agreement.kappa.agreement is None else percent(agreement.kappa.agreement),
-            _with_ends(agreement.kappa),
+            NONE if agreement.kappa.agreement is None else percent(agreement.kappa.agreement),
+            measured(agreement.kappa),
         )
         for agreement in agreements
     ]
@@ -168,7 +171,7 @@ def raters_sheet(agreements: Sequence[RatersAgreement]) -> Sheet:
     )
     notes = (
         "Of answers with two labels or more, as sampled; bootstrap over claims or questions.",
-        *(f"{_NONE}: {reason}." for reason in reasons),
+        *(f"{NONE}: {reason}." for reason in reasons),
     )
     return _sheet("Raters against each other", heads, rows, left=1, notes=notes)
 
@@ -202,19 +205,7 @@ def _ends(name: str, made: FleissKappa | Kappa | Measure | WeightedRate) -> dict
     return {name: made.value, f"{name}_low": made.low, f"{name}_high": made.high}
 
 
-def _plain(measure: Measure) -> str:
-    return _NONE if measure.value is None else f"{measure.value:.2f}"
-
-
-def _with_ends(made: FleissKappa | Measure) -> str:
-    if made.value is None:
-        return _NONE
-    if made.low is None or made.high is None:
-        return f"{made.value:.2f}"
-    return f"{made.value:.2f} ({made.low:.2f} to {made.high:.2f})"
-
-
 def _percent(rate: WeightedRate) -> str:
     if rate.value is None or rate.low is None or rate.high is None:
-        return _NONE
+        return NONE
     return f"{percent(rate.value)} ({percent(rate.low)} to {percent(rate.high)})"

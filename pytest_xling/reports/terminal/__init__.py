@@ -38,6 +38,7 @@ from pytest_xling.store.cases import case_counts
 from pytest_xling.store.runs import get_run, stop_in, unjudged_in
 from pytest_xling.store.scores import metric_steps
 from pytest_xling.store.verdicts import read_verdicts
+from pytest_xling.text.numbers import amount, level
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -186,8 +187,7 @@ def _matrices(
             answers[ALL_LANGUAGES] = total
         yield Text.assemble(
             (benchmark, "bold"),
-            f"  {total:,} answer{'' if total == 1 else 's'} in"
-            f" {languages} language{'' if languages == 1 else 's'}",
+            f"  {amount(total, 'answer')} in {amount(languages, 'language')}",
         )
         yield Text("")
         if gates:
@@ -223,8 +223,8 @@ def _legend(verdicts: Sequence[Verdict]) -> Text:
         if look.word != "error" or any(v.outcome == "error" for v in verdicts):
             legend.append(f"{look.symbol} {look.word}", style=look.style).append("   ")
     levels = sorted({verdict.threshold.alpha for verdict in verdicts})
-    level = f"{100 * (1 - levels[0]):.4g}%" if len(levels) == 1 else "each gate's"
-    return legend.append(f"lo–hi: {level} interval", style="dim")
+    sure = level(levels[0]) if len(levels) == 1 else "each gate's"
+    return legend.append(f"lo–hi: {sure} interval", style="dim")
 
 
 def _ungated(

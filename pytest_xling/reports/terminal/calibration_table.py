@@ -6,9 +6,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_xling.gates.evidence import LEAST_LABELLED, LEAST_PER_LABEL, LEAST_QUESTIONS
-from pytest_xling.gates.wording import percent
 from pytest_xling.reports.judges import measured_day, name_of_labels
 from pytest_xling.reports.sheet import Sheet
+from pytest_xling.text.numbers import measured, percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -122,8 +122,8 @@ def _measured_cells(behind: Behind) -> tuple[str, ...]:
     quality = behind.measured.quality
     return (
         str(quality.n),
-        measure_with_interval(quality.macro_f1),
-        measure_text(quality.kappa),
+        measured(quality.macro_f1),
+        measured(quality.kappa, interval=False),
         name_of_labels(behind),
         measured_day(behind),
     )
@@ -189,10 +189,10 @@ def _sheet(group: Sequence[Calibration]) -> Sheet:
                 "" if number else calibration.language,
                 label,
                 str(n),
-                measure_text(precision),
-                measure_text(recall),
-                measure_with_interval(f1),
-                measure_with_interval(kappa),
+                measured(precision, interval=False),
+                measured(recall, interval=False),
+                measured(f1),
+                measured(kappa),
             )
             for column, cell in zip(columns.values(), cells, strict=True):
                 column.append(cell)
@@ -244,17 +244,3 @@ def _rare(calibration: Calibration) -> list[str]:
 def _ends(name: str, measure: Measure | None) -> dict[str, float | None]:
     made = (None, None, None) if measure is None else (measure.value, measure.low, measure.high)
     return dict(zip((name, f"{name}_low", f"{name}_high"), made, strict=True))
-
-
-def measure_text(measure: Measure | None) -> str:
-    """Return a measure with two digits; empty for none."""
-    if measure is None:
-        return ""
-    return "–" if measure.value is None else f"{measure.value:.2f}"
-
-
-def measure_with_interval(measure: Measure | None) -> str:
-    """Return a measure with its interval, where it has one."""
-    if measure is None or measure.low is None or measure.high is None:
-        return measure_text(measure)
-    return f"{measure.value:.2f} ({measure.low:.2f}–{measure.high:.2f})"

@@ -18,7 +18,8 @@ from pytest_xling.gates.judge import advises, blocks, is_decided, reason_of
 from pytest_xling.reports.rendering import counted
 from pytest_xling.reports.terminal.matrix import OUTCOMES, is_of_metric, named
 from pytest_xling.store.faults import run_faults
-from pytest_xling.text.display import amount, printable
+from pytest_xling.text.display import printable
+from pytest_xling.text.numbers import amount
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from pytest_xling.gates.wording import NONE, Figures, p_value
 from pytest_xling.reports.rendering import MIN_WIDTH, counted, listing_width, ruled_table, to_text
 from pytest_xling.reports.sheet import Sheet
 from pytest_xling.reports.terminal.matrix import OUTCOMES, language_name
 from pytest_xling.text.display import printable
+from pytest_xling.text.numbers import NONE, Figures, amount, p_cell
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -34,10 +34,10 @@ def opinions_sheet(opinions: Mapping[Change, SecondOpinion]) -> Sheet:
         ],
         "lang.": [change.language for change in opinions],
         "BCa 95%": [_interval(change, opinion) for change, opinion in opinions.items()],
-        "t": [_p(change.p) for change in opinions],
-        "BCa": [_p(opinion.p_bootstrap) for opinion in opinions.values()],
-        "flips": [_p(opinion.p_sign_flips) for opinion in opinions.values()],
-        "ranks": [_p(opinion.p_wilcoxon) for opinion in opinions.values()],
+        "t": [p_cell(change.p) for change in opinions],
+        "BCa": [p_cell(opinion.p_bootstrap) for opinion in opinions.values()],
+        "flips": [p_cell(opinion.p_sign_flips) for opinion in opinions.values()],
+        "ranks": [p_cell(opinion.p_wilcoxon) for opinion in opinions.values()],
     }
     notes = [
         (
@@ -47,7 +47,7 @@ def opinions_sheet(opinions: Mapping[Change, SecondOpinion]) -> Sheet:
     ]
     margins = {opinion.margin for opinion in opinions.values() if opinion.margin is not None}
     if margins:
-        columns["no worse"] = [_p(opinion.p_no_worse) for opinion in opinions.values()]
+        columns["no worse"] = [p_cell(opinion.p_no_worse) for opinion in opinions.values()]
         (margin,) = margins
         kinds = dict.fromkeys(change.share for change in opinions)
         margin_texts = (
@@ -57,10 +57,6 @@ def opinions_sheet(opinions: Mapping[Change, SecondOpinion]) -> Sheet:
             f"no worse: p of being worse by {' or '.join(margin_texts)} or more, one-sided"
         )
     return Sheet(title="Other tests", columns=columns, left=2, notes=tuple(notes))
-
-
-def _p(p: float | None) -> str:
-    return NONE if p is None else p_value(p).removeprefix("= ")
 
 
 def _interval(change: Change, opinion: SecondOpinion) -> str:
@@ -123,8 +119,7 @@ def change_parts(
     yield from _only_there(comparison)
     if rest := len(comparison.changes) - len(listed):
         others = "other " if listed else ""
-        plural = "" if rest == 1 else "s"
-        yield Text(f"{rest} {others}change{plural} within chance (q ≥ .05) or not tested")
+        yield Text(f"{amount(rest, f'{others}change')} within chance (q ≥ .05) or not tested")
     yield Text("")
 
 
@@ -174,7 +169,7 @@ def _columns(changes: Sequence[Change]) -> dict[str, list[str]]:
                 "change": _signed(change, figures),
                 "95% interval": figures.interval(change.low, change.high) or NONE,
                 "effect": _size(change),
-                "q": NONE if change.q is None else p_value(change.q).removeprefix("= "),
+                "q": p_cell(change.q),
                 "n": str(change.n) if change.n == change.asked else f"{change.n}/{change.asked}",
             }
         )
@@ -234,5 +229,4 @@ def _last_line(changes: Sequence[Change]) -> Text:
     other = len(changed) - worse - better
     counts = [f"{worse} worse", f"{better} better", *([f"{other} other"] if other else [])]
     tested = sum(change.q is not None for change in changes)
-    plural = "" if tested == 1 else "s"
-    return Text(f"of {tested} change{plural} tested {', '.join(counts)} (q < .05)")
+    return Text(f"of {amount(tested, 'change')} tested {', '.join(counts)} (q < .05)")

@@ -6,6 +6,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from pytest_xling.languages import find
+from pytest_xling.text.numbers import dollars
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -32,7 +33,7 @@ def dry_run_text(
     """
     bound = set(sources) <= {"--xling-max-tokens"}
     most = " <=" if bound else ""
-    head = ("language", "requests", "stored", "prompt tok.", f"answer tok.{most}", f"US${most}")
+    head = ("language", "requests", "stored", "prompt tok.", f"answer tok.{most}", f"price{most}")
     table = [head]
     table += [
         (
@@ -41,7 +42,7 @@ def dry_run_text(
             f"{row.stored:,}",
             f"{row.prompt_tokens:,}",
             f"{row.completion_tokens:,}",
-            _usd(row.cost_usd),
+            dollars(row.cost_usd),
         )
         for row in rows
     ]
@@ -53,7 +54,7 @@ def dry_run_text(
             f"{sum(row.stored for row in rows):,}",
             f"{sum(row.prompt_tokens for row in rows):,}",
             f"{sum(row.completion_tokens for row in rows):,}",
-            _usd(_sum(costs)),
+            dollars(_sum(costs)),
         )
     )
     columns = len(head) if paid else len(head) - 1
@@ -81,7 +82,7 @@ def dry_run_text(
             )
         longest = f"{sum(row.max_completion_tokens for row in rows):,} answer tokens"
         if paid and price is not None:
-            longest += f", US$ {_usd(_sum([row.max_cost_usd for row in rows]))}"
+            longest += f", {dollars(_sum([row.max_cost_usd for row in rows]))}"
         lines.append(f"As long as --xling-max-tokens allows they would take {longest}.")
     lines.append("Not counted: what a judge, a translator or a search is asked about the answers,")
     lines.append("and each judge about labelled ones: per language some 90, once, to measure it,")
@@ -99,7 +100,3 @@ def dry_run_text(
 def _sum(costs: Sequence[float | None]) -> float | None:
     known = [cost for cost in costs if cost is not None]
     return sum(known) if len(known) == len(costs) else None
-
-
-def _usd(amount: float | None) -> str:
-    return "unknown" if amount is None else f"{amount:,.2f}"

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from rich.padding import Padding
 from rich.text import Text
 
-from pytest_xling.gates.wording import Figures
 from pytest_xling.records import Finding
 from pytest_xling.reports.rendering import lines_of
 from pytest_xling.reports.terminal.matrix import (
@@ -23,6 +22,7 @@ from pytest_xling.store.cases import read_cases
 from pytest_xling.store.scores import metric_steps, worst
 from pytest_xling.store.verdicts import read_verdicts
 from pytest_xling.text.display import printable
+from pytest_xling.text.numbers import Figures
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -11,11 +11,11 @@ from pytest_xling import registry
 from pytest_xling.errors import ConfigError
 from pytest_xling.gates.estimate import Measure, estimate
 from pytest_xling.gates.reasons import demand_of
-from pytest_xling.gates.wording import Figures
 from pytest_xling.languages import find
 from pytest_xling.records import ALL_LANGUAGES, Estimate
 from pytest_xling.reports.rendering import GAP, columns_of, ruled_table
 from pytest_xling.store.scores import averages, scores_by_place
+from pytest_xling.text.numbers import Figures
 from pytest_xling.text.stance import LEVELS
 
 if TYPE_CHECKING:

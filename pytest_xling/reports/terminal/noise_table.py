@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_xling.languages import find
 from pytest_xling.reports.sheet import Sheet
+from pytest_xling.text.numbers import measured
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,12 +55,12 @@ def _sheet(group: Sequence[TranslationNoise]) -> Sheet:
     trip = "round trip" if first.text_in == "english" else "translated"
     columns = {
         "language": [f"{n.language} {find(n.language).english_name}" for n in group],
-        f"{trip} (95%)": [_with_interval(n.matched) for n in group],
+        f"{trip} (95%)": [measured(n.matched) for n in group],
     }
     if any(n.mismatched is not None for n in group):
-        columns["another's (95%)"] = [_with_interval(n.mismatched) for n in group]
+        columns["another's (95%)"] = [measured(n.mismatched) for n in group]
     columns |= {
-        "costs": [_number(n.cost.value) for n in group],
+        "costs": [measured(n.cost, interval=False) for n in group],
         "n": [str(n.matched.n) for n in group],
         "no\nvalue": [str(n.matched.unscored) for n in group],
     }
@@ -77,13 +78,3 @@ def _sheet(group: Sequence[TranslationNoise]) -> Sheet:
     return Sheet(
         title=f"{first.metric} of {first.source}", columns=columns, left=1, notes=tuple(notes)
     )
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2f}"
-
-
-def _with_interval(mean: Mean | None) -> str:
-    if mean is None or mean.low is None or mean.high is None:
-        return _number(None if mean is None else mean.value)
-    return f"{mean.value:.2f} ({mean.low:.2f}–{mean.high:.2f})"

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pytest_xling.analysis.sizing import Expected, Goal, Pilot, least, power, samples
-from pytest_xling.gates.wording import NONE, Figures, percent
 from pytest_xling.reports.sheet import Sheet, plain
+from pytest_xling.text.numbers import NONE, Figures, dollars, percent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -162,7 +162,7 @@ def _designs(study: Study) -> Sheet:
         "repeats": [str(row.repeats) for row in rows],
         "questions": [_whole(row.questions) for row in rows],
         "requests": [_whole(row.requests) for row in rows],
-        "US $": ["unknown" if row.usd is None else f"{row.usd:,.2f}" for row in rows],
+        "price": [dollars(row.usd) for row in rows],
         "found in": [NONE if row.power is None else percent(row.power) for row in rows],
     }
     return Sheet(title=_title(study), columns=columns, left=0, notes=tuple(_notes(study, rows)))

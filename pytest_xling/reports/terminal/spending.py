@@ -10,6 +10,7 @@ from pytest_xling.config.shaping import ROLES
 from pytest_xling.errors import ConfigError
 from pytest_xling.store.answers import tokens_of
 from pytest_xling.store.runs import total_progress
+from pytest_xling.text.numbers import amount, dollars
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -47,7 +48,7 @@ def _is_paid(model: str) -> bool:
 
 def spent(run: RunRecord, cost_usd: float) -> str:
     """Word what a run cost, ``$1.25 spent``, or whose price is not known; "" where nothing."""
-    known = f"${cost_usd:,.2f} spent" if cost_usd else ""
+    known = f"{dollars(cost_usd)} spent" if cost_usd else ""
     lacks = unpriced(run)
     unknown = f"cost unknown: no --xling-price of {', '.join(lacks)}" if lacks else ""
     return "; ".join(filter(None, (known, unknown)))
@@ -60,5 +61,5 @@ def counted_by_us(connection: Connection, run_id: str) -> str:
     estimated = tokens_of(connection, run_id).estimated
     if not estimated:
         return ""
-    answers = "1 answer" if estimated == 1 else f"{estimated:,} answers"
+    answers = amount(estimated, "answer")
     return f"tokens of {answers} counted by us: the server sent none that can be believed"

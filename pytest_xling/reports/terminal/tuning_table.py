@@ -7,8 +7,8 @@ from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
-from pytest_xling.gates.wording import NONE, Figures, percent
 from pytest_xling.reports.rendering import listing, wrapped
+from pytest_xling.text.numbers import NONE, Figures, percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

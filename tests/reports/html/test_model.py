@@ -14,7 +14,6 @@ import pytest
 
 from pytest_xling.analysis.baseline import open_baseline
 from pytest_xling.analysis.comparison import compare
-from pytest_xling.gates.wording import Figures
 from pytest_xling.records import Estimate
 from pytest_xling.reports.html import browser, cells
 from pytest_xling.reports.html.escaping import as_json, cut_to, visible
@@ -24,6 +23,7 @@ from pytest_xling.store.database import Database
 from pytest_xling.store.runs import get_run
 from pytest_xling.store.scores import scores
 from pytest_xling.store.verdicts import read_verdicts
+from pytest_xling.text.numbers import Figures
 from tests.reports.html.made_run import HOSTILE, METRICS, SENTENCES, MadeRun, make_run
 
 if TYPE_CHECKING:

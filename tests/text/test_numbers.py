@@ -7,8 +7,18 @@ from typing import Any
 import pytest
 
 from pytest_xling.gates.reasons import limit_of
-from pytest_xling.gates.wording import Figures, percent
 from pytest_xling.records import Verdict
+from pytest_xling.text.numbers import (
+    NONE,
+    Figures,
+    age_text,
+    amount,
+    dollars,
+    duration,
+    measured,
+    p_cell,
+    percent,
+)
 from tests.gates.judging import estimated, limits
 
 
@@ -99,3 +109,57 @@ def test_a_number_has_no_fewer_digits_than_its_limit() -> None:
     """Or it could not be told from it."""
     made = estimated(0.00042, high=0.01, pivot="en")
     assert "0.0004" == Figures.of(made, limit=0.0005).value(0.00042)
+
+
+@pytest.mark.parametrize(
+    ("usd", "worded"),
+    [
+        (None, "unknown"),
+        (0.0, "$0"),
+        (0.0004, "$0.0004"),
+        (0.000123, "$0.00012"),
+        (0.05, "$0.05"),
+        (0.5, "$0.50"),
+        (1.25, "$1.25"),
+        (12345.678, "$12,345.68"),
+    ],
+)
+def test_prices(usd: float | None, worded: str) -> None:
+    """Cents, and two digits of what is less than ten of them: a cheap answer is not free."""
+    assert worded == dollars(usd)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "worded"),
+    [
+        (0.0, "0 s"),
+        (0.42, "0.4 s"),
+        (9.96, "10 s"),
+        (59.6, "1 min 0 s"),
+        (185.0, "3 min 5 s"),
+        (7800.0, "2 h 10 min"),
+    ],
+)
+def test_durations(seconds: float, worded: str) -> None:
+    """One decimal below ten seconds; hours have no seconds."""
+    assert worded == duration(seconds)
+
+
+def test_measures_of_agreement() -> None:
+    """Two digits, with the interval where there is one; a dash that no minus is taken for."""
+    made = estimated(0.754, low=0.7, high=0.8, n=40)
+    assert ["0.75 (0.70–0.80)", "0.75", ""] == [
+        measured(made),
+        measured(made, interval=False),
+        measured(None),
+    ]
+    assert "-0.10 (-0.30 to 0.10)" == measured(estimated(-0.1, low=-0.3, high=0.1, n=40))
+
+
+def test_other_numbers() -> None:
+    """P below its head, how many there are, how old something is."""
+    assert [NONE, "< .001", ".024"] == [p_cell(None), p_cell(1e-9), p_cell(0.024)]
+    assert ["1 answer", "2,000 answers"] == [amount(n, "answer") for n in (1, 2000)]
+    assert ["less than a minute", "1 hour", "3 weeks"] == [
+        age_text(seconds) for seconds in (59, 7199, 22 * 86400)
+    ]

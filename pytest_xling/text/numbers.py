@@ -1,25 +1,27 @@
-"""How numbers are worded, for the person who has to decide on a release: one way for each kind.
+"""How numbers are worded wherever people read them: one way for each kind.
 
 A share is in percent with one decimal, the difference of two shares in percentage points, another
 number plain with as many digits as it needs. A limit has the unit of what it limits and is never
-rounded.
+rounded. Pages get texts made here: JavaScript rounds halves otherwise.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pytest_xling.records import Estimate
-    from pytest_xling.stats.mcnemar import McNemar
 
 NONE = "–"
 """Where there is no number."""
 
 _SMALLEST_P = 0.001
+_SHORT_S = 9.95
+"""From here on seconds are whole."""
 
 
 def percent(share: float) -> str:
@@ -120,6 +122,31 @@ def _fixed(value: float, digits: int) -> str:
     return text if float(text) else text.removeprefix("-")
 
 
+class Measured(Protocol):
+    """What has a value and, where that is known, an interval."""
+
+    @property
+    def value(self) -> float | None:
+        """The value."""
+
+    @property
+    def low(self) -> float | None:
+        """The lower end."""
+
+    @property
+    def high(self) -> float | None:
+        """The upper end."""
+
+
+def measured(made: Measured | None, *, interval: bool = True) -> str:
+    """Word a measure of agreement, with its interval: ``0.75 (0.70–0.80)``; empty for none."""
+    if made is None:
+        return ""
+    figures = Figures(share=False, digits=2)
+    ends = figures.interval(made.low, made.high) if interval and made.value is not None else ""
+    return f"{figures.value(made.value)} ({ends})" if ends else figures.value(made.value)
+
+
 def p_value(p: float) -> str:
     """Word a p value with its sign of relation: ``= .024``, ``< .001``."""
     if p < _SMALLEST_P:
@@ -127,20 +154,53 @@ def p_value(p: float) -> str:
     return f"= {p:.2g}".replace("0.", ".", 1)
 
 
+def p_cell(p: float | None) -> str:
+    """Word a p value that stands below its head: ``.024``, ``< .001``."""
+    return NONE if p is None else p_value(p).removeprefix("= ")
+
+
+def level(alpha: float) -> str:
+    """Word how sure an interval is: ``95%``."""
+    return f"{100 * (1 - alpha):.4g}%"
+
+
 def interval(low: str, high: str, alpha: float) -> str:
     """Word an interval: ``95% interval 2.9% to 17.6%``."""
-    return f"{100 * (1 - alpha):.4g}% interval {low} to {high}"
+    return f"{level(alpha)} interval {low} to {high}"
 
 
-def counted(test: McNemar, other: str) -> str:
-    """Word McNemar's test: ``worse only here 9, only in en 2: McNemar p = .065``."""
-    alone = test.method in {"binomial", "mid-p"}
-    how = "" if alone else f", clustered by question ({test.method})"
-    p = "mid-p" if test.method == "mid-p" else "p"
-    counts = f"worse only here {test.first}, only in {other} {test.second}"
-    return f"{counts}: McNemar {p} {p_value(test.p)}{how}"
+def dollars(usd: float | None) -> str:
+    """Word a price: ``$1,204.50``, ``$0.0004``; of one that nobody knows, ``unknown``."""
+    if usd is None:
+        return "unknown"
+    if not usd:
+        return "$0"
+    # Two digits of what is less than ten cents.
+    digits = max(2, 1 - math.floor(math.log10(abs(usd))))
+    text = f"{usd:,.{digits}f}"
+    return f"${text.rstrip('0')}" if digits > 2 else f"${text}"  # noqa: PLR2004  cents
 
 
-def untold(count: int) -> str:
-    """Word how many answers people could not tell: ``3 answers nobody could tell``."""
-    return f"{count} answer{'' if count == 1 else 's'} nobody could tell"
+def amount(count: int, noun: str) -> str:
+    """Word how many there are of what *noun* names, in the singular: ``1,204 answers``."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def age_text(seconds: float) -> str:
+    """Word how old something is, rounded down: ``40 minutes``, ``3 weeks``."""
+    units = (("week", 604_800), ("day", 86_400), ("hour", 3600), ("minute", 60))
+    for unit, length in units:
+        if (count := int(seconds // length)) >= (2 if unit == "week" else 1):
+            return amount(count, unit)
+    return "less than a minute"
+
+
+def duration(seconds: float) -> str:
+    """Word how long something took: ``0.4 s``, ``12 s``, ``3 min 5 s``, ``2 h 10 min``."""
+    if 0 < seconds < _SHORT_S:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(max(round(seconds), 0), 60)
+    if not minutes:
+        return f"{rest} s"
+    hours, minutes_left = divmod(minutes, 60)
+    return f"{hours} h {minutes_left} min" if hours else f"{minutes} min {rest} s"
