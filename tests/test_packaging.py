@@ -100,7 +100,7 @@ def test_what_is_imported_is_declared() -> None:
             for module in modules:
                 tops.setdefault(module.partition(".")[0], set()).add(path.name)
     distributions = packages_distributions()
-    extras = "anthropic data embedded google hub pandas ray thai topics torch xdist"
+    extras = "anthropic data embedded google hub pandas ray short-lines thai topics torch xdist"
     declared = set(_requirements(*extras.split()))
     undeclared = {
         top: sorted(users)

@@ -36,8 +36,8 @@ _CHOOSING = {"empathy", "stance", "support"}
 _ALIKE = _CHOOSING | {"text_in"}
 """Fields that metrics which rest on verdicts and the annotators behind them have alike."""
 
-UNSIGNED = ("device",)
-"""Fields that change no number."""
+UNSIGNED = ("device", "short_lines")
+"""Fields that change no number, and those of which ``signed`` tells where they change one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,6 +30,7 @@ __all__ = [
     "each_line",
     "labelled_lines",
     "outcomes",
+    "short_lines_too",
     "table",
     "whole_answer",
 ]
@@ -138,6 +139,11 @@ def each_line(lines: Sequence[str], languages: Sequence[str]) -> list[float | No
     return _read_by(WrongLine(), LineLanguages(), lines, languages)
 
 
+def short_lines_too(lines: Sequence[str], languages: Sequence[str]) -> list[float | None]:
+    """Return what ``wrong_line`` reads with ``line_languages.short_lines``, likewise."""
+    return _read_by(WrongLine(), LineLanguages(short_lines=True), lines, languages)
+
+
 def _read_by(
     metric: Metric[Answer],
     annotator: TextAnnotator,
@@ -168,5 +174,5 @@ def _known(language: str) -> bool:
 
 
 if __name__ == "__main__":
-    for rule in (each_line, whole_answer):
+    for rule in (each_line, short_lines_too, whole_answer):
         sys.stdout.write(f"{rule.__name__}\n\n{table(outcomes(rule, labelled_lines()))}\n\n")

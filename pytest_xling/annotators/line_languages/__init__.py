@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING, ClassVar
 
 from pytest_xling.interfaces.annotator import TextAnnotator
@@ -24,6 +23,7 @@ _OURS = {"nb": "no"}
 class _Line:
     number: int
     text: str
+    words: int
     expected: Language
 
 
@@ -46,6 +46,9 @@ class LineLanguages(TextAnnotator):
     ``lead``: by how many nats that language leads over the expected one. Where langid does not
     know the expected language or seldom recognises it, ``lead`` is None, and ``language`` the one
     that both identifiers name, else None.
+
+    With ``short_lines`` a line of fewer words is among them, too, where identifiers agree on its
+    language (:mod:`pytest_xling.annotators.line_languages.short`); its ``lead`` is None.
     """
 
     name = "line_languages"
@@ -60,7 +63,10 @@ class LineLanguages(TextAnnotator):
     }
 
     words: int = 5
-    """A line with fewer is left out."""
+    """A line with fewer is short."""
+    short_lines: bool = False
+    """Whether short lines are read, by two more identifiers (extra ``short-lines``); else they are
+    left out."""
     vote: float = 12.0
     """How many nats CLD2's word counts."""
     handicap: float = 10.0
@@ -70,14 +76,27 @@ class LineLanguages(TextAnnotator):
 
     def load(self) -> None:
         """Load langid's model."""
-        from pytest_xling.text import langid  # noqa: PLC0415  see annotate
+        from pytest_xling.text import langid  # noqa: PLC0415  see _lines
 
         langid.codes()
 
+    def check(self) -> None:
+        """Raise ConfigError where short lines are to be read and their identifiers not there."""
+        self.signed()
+
     def signed(self) -> Mapping[str, JsonValue]:
-        """Return who identifies the languages that a project declares, where one does."""
+        """Return who identifies the languages that a project declares, and short lines, if so.
+
+        Raises:
+            ConfigError: short lines are to be read, and their identifiers are not installed.
+        """
         by = identified_by_declaration()
-        return {"languages": dict(by)} if by else {}
+        signed: dict[str, JsonValue] = {"languages": dict(by)} if by else {}
+        if self.short_lines:
+            from pytest_xling.annotators.line_languages.short import identifiers  # noqa: PLC0415  see _lines
+
+            signed["short_lines"] = dict(identifiers())
+        return signed
 
     def annotate(self, texts: Sequence[str], languages: Sequence[str]) -> list[JsonValue]:
         """Return one value per text, in order.
@@ -85,15 +104,32 @@ class LineLanguages(TextAnnotator):
         Raises:
             ConfigError: a language we do not know.
         """
-        # Imported when there is a text to look at: a run that finds all kept needs them not.
-        from pytest_xling.text import langid  # noqa: PLC0415
-        from pytest_xling.text.cld2 import detect  # noqa: PLC0415
-
         expected = [find(language) for language in languages]
         looked_at = [
             list(self._lines(text, each)) for text, each in zip(texts, expected, strict=True)
         ]
         lines = [line for of in looked_at for line in of]
+        values = self._long([line for line in lines if line.words >= self.words])
+        values |= _short([line for line in lines if line.words < self.words])
+        return [{"lines": [values[line] for line in of if line in values]} for of in looked_at]
+
+    def _lines(self, text: str, expected: Language) -> Iterable[_Line]:
+        """Yield the lines that are read, if they have letters besides those of names."""
+        # Imported when there is a text to look at: a run that finds all kept needs it not.
+        from pytest_xling.text.words import words  # noqa: PLC0415
+
+        fewest = 1 if self.short_lines else self.words
+        for number, plain in enumerate(plain_lines(text[: self.max_chars]), start=1):
+            line = plain.lower() if plain.isupper() else plain
+            n = len(words(line, expected.code))
+            if n >= fewest and letters(names_aside(line, expected.script)):
+                yield _Line(number=number, text=line, words=n, expected=expected)
+
+    def _long(self, lines: Sequence[_Line]) -> dict[_Line, JsonValue]:
+        """Return the value of each line, by langid and CLD2."""
+        from pytest_xling.text import langid  # noqa: PLC0415  see _lines
+        from pytest_xling.text.cld2 import detect  # noqa: PLC0415  likewise
+
         said = [detect(line.text, best_effort=True).language for line in lines]
         against = dict.fromkeys(langid.codes().difference(codes(), _OURS), -self.handicap)
         votes = [{code: self.vote} for code in said]
@@ -106,41 +142,47 @@ class LineLanguages(TextAnnotator):
             prior=against,
             votes=votes,
         )
-        values = iter(
-            [
-                _value(line, _OURS.get(language, language), lead=lead, by_cld2=code)
-                for line, (language, lead), code in zip(lines, compared, said, strict=True)
-            ]
-        )
-        return [{"lines": list(islice(values, len(of)))} for of in looked_at]
+        return {
+            line: _value(line, _OURS.get(language, language), lead=lead, by_cld2=code)
+            for line, (language, lead), code in zip(lines, compared, said, strict=True)
+        }
 
-    def _lines(self, text: str, expected: Language) -> Iterable[_Line]:
-        """Yield the lines that have words enough, and letters besides those of names."""
-        from pytest_xling.text.words import words  # noqa: PLC0415  see annotate
 
-        for number, plain in enumerate(plain_lines(text[: self.max_chars]), start=1):
-            line = plain.lower() if plain.isupper() else plain
-            if len(words(line, expected.code)) >= self.words and letters(
-                names_aside(line, expected.script)
-            ):
-                yield _Line(number=number, text=line, expected=expected)
+def _short(lines: Sequence[_Line]) -> dict[_Line, JsonValue]:
+    """Return the value of each line on whose language identifiers agree."""
+    if not lines:
+        return {}
+    from pytest_xling.annotators.line_languages.short import agreed  # noqa: PLC0415  see _lines
+
+    languages = agreed([(line.text, line.expected) for line in lines])
+    return {
+        line: _counted(line) | {"language": language, "lead": None}
+        for line, language in zip(lines, languages, strict=True)
+        if language is not None
+    }
 
 
 def _value(line: _Line, language: str, *, lead: float | None, by_cld2: str) -> JsonValue:
     expected = line.expected
-    counts = letters(names_aside(line.text, expected.script))
-    total = counts.total()
-    own, scripts = in_scripts(counts, expected.script)
-    value: dict[str, JsonValue] = {
-        "line": line.number,
-        "letters": total,
-        "own": round(own / total, 3),
-        "script": max(sorted(scripts), key=scripts.__getitem__),
-        "scripts": len(scripts),
-    }
+    value = _counted(line)
     if lead is None or expected.langid_misreads:
         agreed = by_cld2 if by_cld2 in {language, expected.identified_as} else None
         return value | {"language": agreed, "lead": None}
     if language == expected.identified_as and by_cld2 in expected.close:
         language = by_cld2
     return value | {"language": language, "lead": round(lead, 1)}
+
+
+def _counted(line: _Line) -> dict[str, JsonValue]:
+    """Return where a line is and what it is written in."""
+    expected = line.expected
+    counts = letters(names_aside(line.text, expected.script))
+    total = counts.total()
+    own, scripts = in_scripts(counts, expected.script)
+    return {
+        "line": line.number,
+        "letters": total,
+        "own": round(own / total, 3),
+        "script": max(sorted(scripts), key=scripts.__getitem__),
+        "scripts": len(scripts),
+    }
