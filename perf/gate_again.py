@@ -75,7 +75,7 @@ def _timed(code: list[str]) -> float:
 
 
 def _make(store: Path) -> None:
-    from tests.reports.scored_runs import Scored, put_run  # noqa: PLC0415  not for a stored run
+    from tests.runs import Scored, put_run  # noqa: PLC0415  not for a stored run
 
     draw = random.Random(1)  # noqa: S311  made-up scores
     scored = [

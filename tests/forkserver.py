@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["Process", "run", "run_pytester", "start"]
 
 NOT_IMPORTED = re.compile(
-    r"\.(encoders|models|hf|head|nli|reader|translate|bertscore|topics|judging|__main__)\b"
+    r"\.(encoders|models|hf|head|nli|reader|translate|bertscore|topics|judging|papers|training|__main__)\b"
 )
 """Modules that import torch, whose threads do not live through a fork, and those that are run."""
 

@@ -12,7 +12,7 @@ from pytest_xling.errors import ConfigError
 from pytest_xling.store.database import Database
 from pytest_xling.store.human_labels import HumanLabel, keep_human_labels
 from pytest_xling.store.runs import promote
-from tests.reports.stored_runs import Asked, make_run
+from tests.runs import Asked, make_run
 
 if TYPE_CHECKING:
     from pathlib import Path

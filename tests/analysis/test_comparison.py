@@ -14,7 +14,7 @@ from pytest_xling.analysis.baseline import open_baseline
 from pytest_xling.analysis.comparison import Change, Comparison, compare
 from pytest_xling.store.database import Database
 from pytest_xling.store.runs import get_run
-from tests.reports.stored_runs import Asked, make_run
+from tests.runs import Asked, make_run
 
 if TYPE_CHECKING:
     from pathlib import Path

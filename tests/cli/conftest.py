@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_xling.cli import main
-from tests.reports.stored_runs import make_run
 from tests.reports.stories import GATES, METRICS, STORY
+from tests.runs import make_run
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -18,38 +18,39 @@ from pytest_xling.reports.review.values import values_of_labels
 from pytest_xling.store.database import Database
 from pytest_xling.store.human_labels import HumanLabel, human_labels_of
 from tests.cli.conftest import Xling
-from tests.reports.review.review_runs import HOSTILE, put_told, stances, told_flags
+from tests.reports.review.answers import HOSTILE, digest, stances, told_flags
+from tests.runs import put_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from pytest_xling.reports.review.scheme import Kind
-    from tests.reports.review.review_runs import Told
+    from tests.runs import Scored
 
 NAMES = {1.0: "agree", 0.0: "neutral", -1.0: "disagree", None: None}
 OTHER = {"agree": "neutral", "neutral": "disagree", "disagree": "agree"}
-UNLABELLED = {"case": "c00-l0-en", "label": None, "digest": stances()[0].digest}
+UNLABELLED = {"case": "c00-l0-en", "label": None, "digest": digest(stances()[0])}
 
 
 @pytest.fixture
-def told() -> list[Told]:
+def told() -> list[Scored]:
     """Stances in two languages."""
     return stances(languages=("en", "hi"))
 
 
 @pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: list[Told]) -> Path:
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: list[Scored]) -> Path:
     """A store with stances and flags; the test stands in its folder."""
     monkeypatch.chdir(tmp_path)
     for name in ("agreement", "review", "calibrate"):
         monkeypatch.setitem(cli.COMMANDS, name, cli.COMMANDS.get(name, "look at a run"))
-    return put_told(tmp_path / "s.sqlite", [*told, *told_flags()])
+    return put_run(tmp_path / "s.sqlite", [*told, *told_flags()])
 
 
 def _saved(
     path: Path,
-    told: list[Told],
+    told: list[Scored],
     rater: str,
     *,
     wrong: int = 0,
@@ -58,11 +59,11 @@ def _saved(
     """Save what a rater might say, who differs from the judge every *wrong*-th time."""
     items = []
     for number, one in enumerate(told):
-        judge = NAMES[one.readings["stance_score"][0]]
+        judge = NAMES[one.readings["stance_score"]]
         label = judge or "neutral"
         if wrong and number % wrong == 0:
             label = OTHER[label]
-        said = {"label": label, "reason": "", "digest": one.digest}
+        said = {"label": label, "reason": "", "digest": digest(one)}
         items.append({"case": one.case, "judge": judge, **said})
     saved: dict[str, Any] = {
         "format": "xling-review-labels",
@@ -79,7 +80,7 @@ def _saved(
 
 
 def test_two_raters(
-    tmp_path: Path, xling: Callable[..., Any], store: Path, told: list[Told]
+    tmp_path: Path, xling: Callable[..., Any], store: Path, told: list[Scored]
 ) -> None:
     """Agreement with the judge by language, κ among raters, and where they differ."""
     assert store.exists()
@@ -107,7 +108,7 @@ def test_two_raters(
     by_rater = {(row["rater"], row["language"]): row for row in read["judge"]}
     assert {"ana", "bo", "majority"} == {rater for rater, _ in by_rater}
     assert {"en", "hi", "all"} == {language for _, language in by_rater}
-    judged = [one for one in told if one.readings["stance_score"][0] is not None]
+    judged = [one for one in told if one.readings["stance_score"] is not None]
     wrong = [n for n, one in enumerate(told) if n % 8 == 0 and one in judged]
     bo = by_rater["bo", "all"]
     assert len(judged) == bo["n"]
@@ -120,7 +121,7 @@ def test_two_raters(
 
 
 def test_labels_for_calibration(
-    tmp_path: Path, xling: Callable[..., Any], store: Path, told: list[Told]
+    tmp_path: Path, xling: Callable[..., Any], store: Path, told: list[Scored]
 ) -> None:
     """Are read by ``xling calibrate stance``: claim, response, label, rater, English claim."""
     assert store.exists()
@@ -147,14 +148,14 @@ def test_labels_for_calibration(
             item.claim,
             item.cluster,
         )
-        assert (NAMES[one.readings["stance_score"][0]] or "neutral") == item.label
+        assert (NAMES[one.readings["stance_score"]] or "neutral") == item.label
     assert "exists already" in xling("agreement", "a.json", "--calibration", "labels.csv").err
     again = ["agreement", "a.json", "--calibration", "labels.csv", "--force"]
     assert 0 == xling(*again).code
 
 
 def test_label_studio_raters_count_too(
-    tmp_path: Path, xling: Callable[..., Any], store: Path, told: list[Told]
+    tmp_path: Path, xling: Callable[..., Any], store: Path, told: list[Scored]
 ) -> None:
     """Beside those of the page, by what was exported."""
     assert store.exists()
@@ -170,18 +171,18 @@ def test_label_studio_raters_count_too(
     read = json.loads(xling("agreement", "a.json", "export.json", "--json").out)
     by_rater = {(row["rater"], row["language"]): row for row in read["judge"]}
     # Weighted back: of the run's answers with a stance, so many disagree.
-    values = [one.readings["stance_score"][0] for one in told]
+    values = [one.readings["stance_score"] for one in told]
     share = values.count(-1.0) / sum(value is not None for value in values)
     assert pytest.approx(share) == by_rater["label-studio-4", "all"]["agreement"]
     assert 30 == read["raters"][-1]["n"]
 
 
 def test_a_page_and_back(
-    tmp_path: Path, xling: Callable[..., Any], store: Path, told: list[Told]
+    tmp_path: Path, xling: Callable[..., Any], store: Path, told: list[Scored]
 ) -> None:
     """A sample that is labelled as the run is judged agrees in full, whatever was drawn."""
     assert store.exists()
-    by_case: Mapping[str, Told] = {one.case: one for one in told}
+    by_case: Mapping[str, Scored] = {one.case: one for one in told}
     asked = ["--metric", "agrees_with_false", "--sample", "25", "--label-studio", "t.json"]
     assert 0 == xling("review", "run-1", *asked).code
     tasks = json.loads((tmp_path / "t.json").read_text(encoding="utf-8"))
@@ -226,7 +227,7 @@ def test_what_is_refused(
     tmp_path: Path,
     xling: Callable[..., Any],
     store: Path,
-    told: list[Told],
+    told: list[Scored],
     change: dict[str, object],
     said: str,
 ) -> None:
@@ -245,7 +246,7 @@ def test_calibration_is_of_stances(tmp_path: Path, xling: Callable[..., Any], st
         "metric": "repetition",
         "benchmark": "culture",
         "items": [
-            {"case": "q00-en", "judge": "yes", "label": "no", "digest": told_flags()[0].digest}
+            {"case": "q00-en", "judge": "yes", "label": "no", "digest": digest(told_flags()[0])}
         ],
     }
     _saved(tmp_path / "a.json", [], "ana", more=flags)
@@ -257,13 +258,13 @@ def test_calibration_is_of_stances(tmp_path: Path, xling: Callable[..., Any], st
 
 
 def test_what_most_say_is_kept_for_gates(
-    tmp_path: Path, xling: Callable[..., Any], store: Path, told: list[Told]
+    tmp_path: Path, xling: Callable[..., Any], store: Path, told: list[Scored]
 ) -> None:
     """As values of the metric, each with how many answers it stands for; ties are left out."""
     for rater, wrong in (("ana", 0), ("bo", 8)):
         _saved(tmp_path / f"{rater}.json", told, rater, wrong=wrong)
     said = xling("agreement", "ana.json", "bo.json")
-    judged = {one.case: one for one in told if one.readings["stance_score"][0] is not None}
+    judged = {one.case: one for one in told if one.readings["stance_score"] is not None}
     agreed = {one.case for n, one in enumerate(told) if n % 8} & judged.keys()
     split = f"{len(judged) - len(agreed)} answers nobody could tell"
     assert f"Kept for gates on stance_score ({len(agreed)}; {split}): xling gate" in said.out
@@ -281,9 +282,9 @@ def test_what_most_say_is_kept_for_gates(
             found |= {f"{language} {sample}": label for (sample, _), label in labels.items()}
     database.close()
     assert len(judged) == len(found)
-    names = sorted(NAMES[one.readings["stance_score"][0]] or "" for one in judged.values())
+    names = sorted(NAMES[one.readings["stance_score"]] or "" for one in judged.values())
     assert names == sorted(label.said for label in found.values())
-    expected = sorted(judged[case].readings["stance_score"][0] or 0.0 for case in agreed)
+    expected = sorted(judged[case].readings["stance_score"] or 0.0 for case in agreed)
     assert expected == sorted(each.value for each in found.values() if each.value is not None)
     _saved(tmp_path / "ana.json", told[:2], "ana")
     assert "stance_score (2)" in xling("agreement", "ana.json").out
@@ -358,7 +359,7 @@ def test_labels_of_another_store_open_no_gate(
     monkeypatch.chdir(tmp_path)
     mine, other = (
         Xling(
-            put_told(
+            put_run(
                 tmp_path / f"{len(text)}.sqlite",
                 [replace(one, text=text) for one in told_flags(flagged=30, clear=0)],
             ),
@@ -404,13 +405,13 @@ def test_a_gate_is_judged_again_by_what_people_say(
     (tmp_path / "t.yaml").write_text(
         "benchmarks:\n  culture:\n    repetition: {max_rate: 0.3, min_n: 10}\n", encoding="utf-8"
     )
-    answers = [one for one in told_flags() if one.readings["repetition"][0] is not None]
+    answers = [one for one in told_flags() if one.readings["repetition"] is not None]
     items = [
         {
             "case": one.case,
             "judge": "yes" if number < 4 else "no",
             "label": "yes" if number < 16 else "no",
-            "digest": one.digest,
+            "digest": digest(one),
         }
         for number, one in enumerate(answers)
         if number < 22 or number >= 32

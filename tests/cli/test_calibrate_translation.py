@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_xling.store.database import Database
-from tests.reports.stored_runs import Asked, make_run
+from tests.runs import Asked, make_run
 from tests.servers.openai_server import serving
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.conftest import Xling
-from tests.reports.stored_runs import Asked, make_run
+from tests.runs import Asked, make_run
 
 if TYPE_CHECKING:
     from pathlib import Path

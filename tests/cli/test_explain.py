@@ -9,8 +9,8 @@ import pytest
 
 from pytest_xling.cli import main
 from pytest_xling.store.database import Database
-from tests.reports.stored_runs import Asked, make_run
 from tests.reports.stories import ENGLISH
+from tests.runs import Asked, make_run
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_xling.cli import main
-from tests.reports.scored_runs import Scored, made_up, put_run
+from tests.runs import Scored, made_up, put_run
 
 if TYPE_CHECKING:
     from pathlib import Path

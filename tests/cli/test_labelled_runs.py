@@ -11,7 +11,7 @@ from pytest_xling.records import Threshold
 from pytest_xling.store.database import Database
 from pytest_xling.store.human_labels import HumanLabel, keep_human_labels
 from tests.cli.conftest import Xling
-from tests.reports.stored_runs import Asked, make_run
+from tests.runs import Asked, make_run
 
 LIMITS = Threshold(benchmark="culture", metric="no_answer", language="hi", max_rate=0.2, min_n=10)
 

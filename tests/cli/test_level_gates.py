@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from pytest_xling.cli import main
-from tests.reports.scored_runs import Scored, put_run
+from tests.runs import Scored, put_run
 
 if TYPE_CHECKING:
     from pathlib import Path

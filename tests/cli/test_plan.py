@@ -11,7 +11,7 @@ from scipy import stats
 
 from pytest_xling.cli import main
 from pytest_xling.stats.rate_intervals import exact_interval
-from tests.reports.scored_runs import Scored, put_run
+from tests.runs import Scored, put_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable

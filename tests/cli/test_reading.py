@@ -13,8 +13,8 @@ from pytest_xling.cli import main
 from pytest_xling.reports.papers.calmqa import SURFACE_COLUMNS
 from pytest_xling.store.database import Database
 from pytest_xling.store.runs import Progress, put_progress
-from tests.reports.stored_runs import make_run
 from tests.reports.stories import ENGLISH, HOSTILE, METRICS, STORY
+from tests.runs import make_run
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_xling import cli
-from tests.reports.review.review_runs import (
+from tests.reports.review.answers import (
     COMPARED,
-    Told,
     page_data,
     put_compared,
-    put_told,
+    reviewed,
     saved_ratings,
     stances,
     told_flags,
 )
+from tests.runs import put_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +29,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A store with stances and flags; the test stands in its folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(cli.COMMANDS, "review", cli.COMMANDS.get("review", "review a run"))
-    return put_told(tmp_path / "s.sqlite", [*stances(languages=("en", "hi")), *told_flags()])
+    return put_run(tmp_path / "s.sqlite", [*stances(languages=("en", "hi")), *told_flags()])
 
 
 def test_a_page_is_written(tmp_path: Path, xling: Callable[..., Any], store: Path) -> None:
@@ -98,7 +98,7 @@ def test_references_that_the_run_does_not_keep(
     labels = ("more_comprehensive", "less_comprehensive", "dissimilar", "contradictory")
     for run, metadata in (("run-2", {}), ("run-3", {"reference": "the expert's words"})):
         told = [
-            Told(
+            reviewed(
                 id=f"q{number}",
                 language="en",
                 benchmark="health-correctness",
@@ -107,7 +107,7 @@ def test_references_that_the_run_does_not_keep(
             )
             for number in range(8)
         ]
-        put_told(store, told, run_id=run)
+        put_run(store, told, run_id=run)
     asked = ["--metric", "correctness_label", "--sample", "8", "--force", "-o", "r.html"]
     assert "does not keep its references" in xling("review", "run-2", *asked).out
     assert "references" not in xling("review", "run-3", *asked).out

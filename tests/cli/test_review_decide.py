@@ -19,7 +19,8 @@ from pytest_xling.store.database import Database
 from pytest_xling.store.human_labels import human_labels_of
 from pytest_xling.store.scores import scores
 from pytest_xling.store.verdicts import put_verdict, read_verdicts
-from tests.reports.review.review_runs import page_data, put_told, told_flags
+from tests.reports.review.answers import page_data, told_flags
+from tests.runs import put_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,7 +36,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     for name in ("agreement", "review"):
         monkeypatch.setitem(cli.COMMANDS, name, "look at a run")
-    path = put_told(tmp_path / "s.sqlite", told_flags(flagged=FLAGGED, clear=CLEAR))
+    path = put_run(tmp_path / "s.sqlite", told_flags(flagged=FLAGGED, clear=CLEAR))
     judge_again(path)
     return path
 
@@ -184,7 +185,7 @@ def test_one_level(tmp_path: Path, xling: Callable[..., Any], store: Path) -> No
         replace(answer, metadata={"level": str(number % 2)}) for number, answer in enumerate(told)
     ]
     store.unlink()
-    put_told(store, levels)
+    put_run(store, levels)
     judge_again(store, replace(LIMITS, level=1))
     said = xling("review", "run-1", "--decide", "repetition-l1-en", "-o", "0.html")
     assert 0 == said.code, said.err
@@ -207,7 +208,7 @@ def test_nobody_is_asked_twice(tmp_path: Path, xling: Callable[..., Any], store:
 def test_what_nobody_can_tell(tmp_path: Path, xling: Callable[..., Any], store: Path) -> None:
     """Where all that is left is that, no review is written."""
     store.unlink()
-    put_told(store, told_flags(flagged=20, clear=19))
+    put_run(store, told_flags(flagged=20, clear=19))
     limits = replace(LIMITS, max_rate=0.75)
     judge_again(store, limits)
     xling("review", "run-1", "--decide", GATE, "-o", "0.html")

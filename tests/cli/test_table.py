@@ -14,9 +14,8 @@ from rich.cells import cell_len
 
 from pytest_xling.cli import main
 from pytest_xling.papers import xlingeval
-from tests.reports.scored_runs import Scored, made_up, put_run
-from tests.reports.stored_runs import Asked, make_run
 from tests.reports.stories import LOOP
+from tests.runs import Asked, Scored, made_up, make_run, put_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,7 @@ import pytest
 from pytest_xling.annotators.category import BUNDLED_QUESTIONS
 from pytest_xling.text.categories import CATEGORIES
 from tests.annotators.judges import says
-from tests.reports.stored_runs import Asked, make_run
+from tests.runs import Asked, make_run
 from tests.servers.openai_server import serving
 
 if TYPE_CHECKING:

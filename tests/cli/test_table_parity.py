@@ -15,7 +15,7 @@ from pytest_xling.languages import languages
 from pytest_xling.reports.papers.parity import GROUPINGS
 from pytest_xling.store.database import Database
 from pytest_xling.store.measurements import Mean, TranslationNoise, add_noise
-from tests.reports.scored_runs import Scored, put_run
+from tests.runs import Scored, put_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -12,8 +12,7 @@ import pytest
 from rich.cells import cell_len
 
 from pytest_xling.cli import main
-from tests.reports.scored_runs import put_run
-from tests.reports.stance_runs import UNPARSED, answered, made_up_stances
+from tests.runs import UNPARSED, answered, made_up_stances, put_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,7 +18,7 @@ from pytest_xling.planning.thresholds import read_run_thresholds
 from pytest_xling.store.database import Database
 from pytest_xling.store.runs import finish_run
 from tests.cli.conftest import Said
-from tests.reports.scored_runs import Scored, put_run
+from tests.runs import Scored, put_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,39 +1,24 @@
-"""What tests of the engine ask, and the stores and runs that keep it."""
+"""What tests of the engine ask, and the stores that keep it."""
 
 from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager, closing
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_xling.engine.client import Client
 from pytest_xling.engine.job import Job
 from pytest_xling.engine.memo import AnswerMemo
 from pytest_xling.engine.store_writer import StoreWriter
-from pytest_xling.records import Message, Request, Response, RunRecord, Sample
+from pytest_xling.records import Message, Request, Response, Sample
 from pytest_xling.store.database import Database
-from pytest_xling.store.runs import add_run
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
-    from pathlib import Path
 
     from pytest_xling.config.store_location import StoreLocation
     from pytest_xling.interfaces.provider import Provider
     from pytest_xling.keys import JsonValue
-
-
-RUN = RunRecord(
-    run_id="r",
-    model="m",
-    created_at="2026-11-22T10:00:00.000+00:00",
-    status="running",
-    settings={},
-    versions={},
-    git="",
-    seed=0,
-)
 
 
 def request(question: object, **params: JsonValue) -> Request:
@@ -67,14 +52,6 @@ def ask(
             return [a.text if isinstance(a, Response) else a for a in answers]
 
     return asyncio.run(asyncio.wait_for(asked(), 300))
-
-
-def begin_run(path: Path, run_id: str) -> Database:
-    """Return a store in which a run has begun."""
-    database = Database(path)
-    with database.write() as connection:
-        add_run(connection, replace(RUN, run_id=run_id))
-    return database
 
 
 def asked_twice(questions: Mapping[str, Sequence[str]], metrics: Sequence[str]) -> list[Job]:

@@ -16,7 +16,8 @@ from pytest_xling.errors import PermanentFault, TransientFault
 from pytest_xling.providers.scripted import ScriptedProvider
 from pytest_xling.records import Request, Response, Usage
 from pytest_xling.store.scores import scores
-from tests.engine.asking import asked_twice, begin_run
+from tests.engine.asking import asked_twice
+from tests.runs import begin_run
 
 if TYPE_CHECKING:
     from types import FrameType

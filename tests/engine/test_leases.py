@@ -12,7 +12,7 @@ from typing import Literal
 import pytest
 
 from pytest_xling.engine.leases import SILENT_S, dead, status_now, this_process
-from tests.engine.asking import RUN
+from tests.runs import RUN
 
 
 def other_process() -> str:

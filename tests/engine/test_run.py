@@ -16,7 +16,8 @@ from pytest_xling.records import Request, Response
 from pytest_xling.store.cases import by_case
 from pytest_xling.store.database import Database
 from pytest_xling.store.scores import scores
-from tests.engine.asking import asked_twice, begin_run
+from tests.engine.asking import asked_twice
+from tests.runs import begin_run
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,7 +14,7 @@ from pytest_xling.reports.html.page import write_report
 from pytest_xling.store.database import Database
 from pytest_xling.store.scores import scores
 from tests.reports.html.made_run import HOSTILE, MadeRun, make_run
-from tests.reports.scored_runs import Scored, put_run
+from tests.runs import Scored, put_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

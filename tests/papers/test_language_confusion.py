@@ -11,7 +11,7 @@ from pytest_xling.analysis.loaded_run import load_run
 from pytest_xling.cli import main
 from pytest_xling.errors import ConfigError
 from pytest_xling.papers.language_confusion import COLUMNS, TABLES, pass_rates
-from tests.reports.scored_runs import Scored, put_run
+from tests.runs import Scored, put_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable

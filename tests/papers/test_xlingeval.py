@@ -26,7 +26,7 @@ from pytest_xling.papers.xlingeval import (
 from pytest_xling.store.database import Database
 from pytest_xling.store.outputs import step_id
 from pytest_xling.store.scores import add_run_steps
-from tests.reports.scored_runs import Scored, made_up, put_run
+from tests.runs import Scored, made_up, put_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_xling.store.database import Database
-from tests.reports.stored_runs import make_run
 from tests.reports.stories import GATES, METRICS, STORY
+from tests.runs import make_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

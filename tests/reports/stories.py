@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pytest_xling.records import Threshold
-from tests.reports.stored_runs import Asked
+from tests.runs import Asked
 
 __all__ = ["ENGLISH", "GATES", "HINDI", "HOSTILE", "LOOP", "METRICS", "STORY"]
 

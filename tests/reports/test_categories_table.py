@@ -22,7 +22,7 @@ from pytest_xling.reports.papers.categories import (
 )
 from pytest_xling.store.database import Database
 from pytest_xling.text.categories import CATEGORIES
-from tests.reports.scored_runs import Scored, put_run
+from tests.runs import Scored, put_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

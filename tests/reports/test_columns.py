@@ -19,9 +19,9 @@ from pytest_xling.reports.rendering import (
 )
 from pytest_xling.reports.terminal import summary
 from pytest_xling.store.database import Database
-from tests.reports.stored_runs import Asked, make_run
 from tests.reports.stories import HINDI
 from tests.reports.terminals import TMUX, rows_in_tmux, widest_columns
+from tests.runs import Asked, make_run
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,8 +14,7 @@ from pytest_xling.errors import ConfigError
 from pytest_xling.reports.papers.uphill_curves import stance_curves
 from pytest_xling.reports.papers.uphill_rows import stance_rows
 from pytest_xling.store.database import Database
-from tests.reports.scored_runs import Scored, put_run
-from tests.reports.stance_runs import answered, made_up_stances
+from tests.runs import Scored, answered, made_up_stances, put_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -8,8 +8,8 @@ from pytest_xling.records import Threshold
 from pytest_xling.reports.terminal.findings import find_worst, findings
 from pytest_xling.store.database import Database
 from pytest_xling.store.verdicts import read_verdicts
-from tests.reports.stored_runs import Asked, make_run
 from tests.reports.stories import ENGLISH, HINDI, HOSTILE, LOOP
+from tests.runs import Asked, make_run
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,7 +15,7 @@ from pytest_xling.errors import ConfigError
 from pytest_xling.languages import languages, training_languages
 from pytest_xling.reports.papers.parity import GROUPINGS, parity_rows
 from pytest_xling.store.database import Database
-from tests.reports.scored_runs import Scored, put_run
+from tests.runs import Scored, put_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -9,8 +9,8 @@ import pytest
 from pytest_xling.reports.papers.calmqa_quality import quality_rows, quality_sheets
 from pytest_xling.reports.sheet import plain
 from pytest_xling.store.database import Database
-from tests.reports.scored_runs import Scored, put_run
 from tests.reports.stories import ENGLISH, HINDI
+from tests.runs import Scored, put_run
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,7 +14,7 @@ from pytest_xling.errors import ConfigError
 from pytest_xling.reports.papers.sets import SETS_COLUMNS, sets_rows, sets_sheets
 from pytest_xling.stats.p_values import holm
 from pytest_xling.store.database import Database
-from tests.reports.scored_runs import Scored, put_run
+from tests.runs import Scored, put_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -12,8 +12,7 @@ from pytest_xling.errors import ConfigError, EvaluationError
 from pytest_xling.reports.papers.uphill_rows import STANCE_COLUMNS, stance_rows
 from pytest_xling.store.database import Database
 from pytest_xling.store.questions import questions
-from tests.reports.scored_runs import Scored, put_run
-from tests.reports.stance_runs import UNPARSED, answered, made_up_stances
+from tests.runs import UNPARSED, Scored, answered, made_up_stances, put_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -18,8 +18,8 @@ from pytest_xling.reports.papers.calmqa import (
 )
 from pytest_xling.store.database import Database
 from pytest_xling.text.tokens import encode
-from tests.reports.stored_runs import Asked, make_run
 from tests.reports.stories import ENGLISH, LOOP, STORY
+from tests.runs import Asked, make_run
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,9 +12,9 @@ from pytest_xling.languages import codes
 from pytest_xling.records import Threshold
 from pytest_xling.reports.terminal import summary
 from pytest_xling.store.database import Database
-from tests.reports.stored_runs import Asked, make_run
 from tests.reports.stories import ENGLISH, HINDI
 from tests.reports.terminals import widest_columns
+from tests.runs import Asked, make_run
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_xling.store.database import Database
 from pytest_xling.store.questions import Question, digest_of, question_digests
-from tests.reports.stored_runs import Asked, make_run
+from tests.runs import Asked, make_run
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from pytest_xling.store.human_labels import (
     keep_human_labels,
     labelled_run,
 )
-from tests.reports.stored_runs import Asked, make_run
+from tests.runs import Asked, make_run
 
 if TYPE_CHECKING:
     from pathlib import Path

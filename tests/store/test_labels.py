@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_xling.store.database import Database
 from pytest_xling.store.questions import labels
-from tests.reports.scored_runs import Scored, put_run
+from tests.runs import Scored, put_run
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -28,7 +28,7 @@ from pytest_xling.store.faults import FaultRow, put_faults, run_faults
 from pytest_xling.store.outputs import Output, claim, find, put, step_id
 from pytest_xling.store.runs import add_run, get_run
 from pytest_xling.store.schema import cases, inputs, metadata, outputs
-from tests.engine.asking import RUN
+from tests.runs import RUN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -143,7 +143,7 @@ def test_every_text_comes_back(database: Database, text: str) -> None:
         add_run(connection, RUN)
         about = json.dumps({"set": "s" + text}, ensure_ascii=False)
         case = replace(CASE, question=text, response_step=number, sample_metadata=about)
-        add_cases(connection, "r", [case])
+        add_cases(connection, "run-1", [case])
     with database.read() as connection:
         assert {(b"k\0", number): answer} == find(connection, [(b"k\0", number)])
         assert text == connection.execute(select(inputs.c.payload)).scalar()
@@ -159,8 +159,8 @@ def test_texts_are_ordered_by_their_code_points(database: Database) -> None:
         number = step(connection)
         add_run(connection, RUN)
         rows = [replace(CASE, case_id=word, response_step=number) for word in words]
-        add_cases(connection, "r", rows)
-        add_cases(connection, "r", rows)
+        add_cases(connection, "run-1", rows)
+        add_cases(connection, "run-1", rows)
         query = select(cases.c.case_id).order_by(cases.c.case_id)
         assert sorted(words) == list(connection.execute(query).scalars())
 
@@ -227,7 +227,7 @@ def test_leases_end_by_the_clock_of_the_server(
     monkeypatch.setattr(time, "time", lambda: ahead)
     with served.write() as connection:
         assert set() == claim(connection, [(b"k", 1)], owner="there:1:1", ttl_s=60)
-        assert 60 > abs(get_run(connection, "r").seen_at - ahead)
+        assert 60 > abs(get_run(connection, "run-1").seen_at - ahead)
 
 
 def test_no_connection_is_taken_along_over_a_fork(served: Database) -> None:
@@ -473,8 +473,8 @@ def test_a_fault_may_be_long(database: Database) -> None:
     with database.write() as connection:
         add_run(connection, RUN)
         for _ in range(2):
-            put_faults(connection, "r", [row])
-        (fault,) = run_faults(connection, "r")
+            put_faults(connection, "run-1", [row])
+        (fault,) = run_faults(connection, "run-1")
     assert fault.text.startswith(text[:200])
     assert fault.text.endswith("at the end")
 

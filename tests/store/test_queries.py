@@ -13,8 +13,8 @@ from pytest_xling.store.cases import case_counts, read_cases
 from pytest_xling.store.database import Database
 from pytest_xling.store.export import exported
 from pytest_xling.store.scores import averages, metric_steps, scores, scores_by_place, worst
-from tests.reports.stored_runs import make_run
 from tests.reports.stories import METRICS, STORY
+from tests.runs import make_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,34 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import random
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from pytest_xling.gates.decide import judge_gates
 from pytest_xling.gates.spec import GateSpec
-from pytest_xling.keys import content_key
-from pytest_xling.records import RunRecord, Threshold
-from pytest_xling.store.cases import CaseRow, add_cases
-from pytest_xling.store.database import Database
-from pytest_xling.store.outputs import Output, put, step_id
-from pytest_xling.store.runs import Progress, add_run, finish_run, put_progress
-from pytest_xling.store.scores import add_run_steps, scores
-from pytest_xling.store.verdicts import put_verdict
+from pytest_xling.records import Response, Threshold, Usage
+from pytest_xling.store.runs import Progress
+from tests.runs import Scored, put_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from sqlalchemy import Connection
-
-    from pytest_xling.gates.spec import GateKind
     from pytest_xling.keys import JsonValue
-    from pytest_xling.records import Score
-
-__all__ = ["HOSTILE", "METRICS", "SENTENCES", "MadeRun", "make_run"]
 
 METRICS: Final = (
     "abstains",
@@ -113,98 +99,67 @@ class _Case:
     """How likely something is wrong with it."""
 
     @property
-    def sample(self) -> str:
-        return f"c{self.claim:03}-l{self.level}"
-
-    @property
-    def id(self) -> str:
-        return "-".join(filter(None, (self.sample, self.language, self.condition)))
-
-    @property
     def veracity(self) -> str:
         return _VERACITIES[self.claim % 3]
 
 
 def make_run(path: Path, made: MadeRun, *, run_id: str = "run-1") -> Path:
     """Keep a made-up run in the store at *path*."""
-    database = Database(path)
-    record = RunRecord(
+    scored = list(_scored(made))
+    return put_run(
+        path,
+        scored,
         run_id=run_id,
         model="made-up <b>model</b>",
-        created_at="2026-11-21T10:00:00.000+00:00",
-        status="running",
         settings=made.settings,
         versions={"python": "3.11", "pytest-xling": "0.1.0"},
         git="0ab1816",
-        seed=0,
+        status=made.status,
+        cost_usd=0.0004,
+        progress=Progress(
+            total=len(scored) + made.faults,
+            done=len(scored),
+            errors=made.faults,
+            cost_usd=made.cost_usd,
+        ),
+        gates=_gates(made) if made.gates else (),
     )
-    with database.write() as connection:
-        add_run(connection, record)
-        count = _fill(connection, run_id, made)
-        state = Progress(
-            total=count + made.faults, done=count, errors=made.faults, cost_usd=made.cost_usd
-        )
-        put_progress(connection, run_id, worker="main", state=state)
-        if made.gates:
-            _judge(connection, run_id, made)
-        if made.status != "running":
-            finish_run(connection, run_id, status=made.status)
-    database.close()
-    return path
 
 
-def _fill(connection: Connection, run_id: str, made: MadeRun) -> int:
-    """Answer, translate and score all cases, and return how many there are."""
+def _scored(made: MadeRun) -> Iterator[Scored]:
+    """Give all cases, answered, translated and scored."""
     rng = random.Random(made.seed)  # noqa: S311  made up, the same every time
-    step = {
-        name: step_id(connection, kind=kind, name=name, version="1", parameters={"a": 1})
-        for kind, name in (
-            ("answer", "known"),
-            ("annotation", "translate"),
-            *(("score", metric) for metric in METRICS),
-        )
-    }
     attacks = iter(HOSTILE.values() if made.hostile else ())
-    rows: list[CaseRow] = []
-    outputs: list[Output] = []
     for case in _cases(made):
         text = _answer(rng, case.language, made.sentences)
         if case.language == "en":
             text = next(attacks, text)
         text = "" if rng.random() < 0.01 else text
-        key = content_key([run_id, made.benchmark, case.id])
         response = _response(rng, text)
-        outputs.append(Output(key=(key, step["known"]), output=_json(response), cost_usd=0.0004))
-        if case.language != "en" and text:
-            at = content_key({"text": text, "language": case.language})
-            outputs.append(Output(key=(at, step["translate"]), output=_translated(rng, made)))
-        for metric in METRICS:
-            if _is_about(metric, case):
-                reading = _reading(rng, metric, case, text)
-                outputs.append(Output(key=(key, step[metric]), output=_json(reading)))
-        facts = {"set": case.veracity, "veracity": case.veracity, "level": str(case.level)}
-        facts["claim"] = SENTENCES[case.language].rstrip(".")
-        rows.append(
-            CaseRow(
-                case_id=case.id,
-                benchmark=made.benchmark,
-                sample_id=case.sample,
-                language=case.language,
-                condition=case.condition,
-                position=len(rows),
-                question=f"{SENTENCES[case.language]} ({case.claim}, {case.level})?",
-                sample_metadata=_json(facts | {"source": "a <made-up> one", "reason": "No study."}),
-                response_key=key,
-                response_step=step["known"],
-                answer_key=key,
-                cluster=f"c{case.claim:03}",
-                reference=case.veracity,
-            )
+        english = _translated(rng, made) if case.language != "en" and text else None
+        about = [metric for metric in METRICS if _is_about(metric, case)]
+        readings = {metric: _reading(rng, metric, case, text) for metric in about}
+        yield Scored(
+            id=f"c{case.claim:03}-l{case.level}",
+            language=case.language,
+            condition=case.condition,
+            benchmark=made.benchmark,
+            cluster=f"c{case.claim:03}",
+            question=f"{SENTENCES[case.language]} ({case.claim}, {case.level})?",
+            reference=case.veracity,
+            text=response,
+            english=english,
+            readings={metric: value for metric, (value, _) in readings.items()},
+            reasons={metric: reason for metric, (_, reason) in readings.items()},
+            metadata={
+                "set": case.veracity,
+                "veracity": case.veracity,
+                "level": str(case.level),
+                "claim": SENTENCES[case.language].rstrip("."),
+                "source": "a <made-up> one",
+                "reason": "No study.",
+            },
         )
-    put(connection, outputs)
-    add_cases(connection, run_id, rows)
-    add_run_steps(connection, run_id, {made.benchmark: sorted(step[name] for name in METRICS)})
-    return len(rows)
 
 
 def _cases(made: MadeRun) -> Iterator[_Case]:
@@ -228,28 +183,25 @@ def _answer(rng: random.Random, language: str, sentences: int) -> str:
     return " ".join([f"{SENTENCES[language]} [{number}]", *[SENTENCES[language]] * (sentences - 1)])
 
 
-def _response(rng: random.Random, text: str) -> dict[str, JsonValue]:
-    return {
-        "text": text or None,
-        "stop_reason": "stop" if text else "content_filter",
-        "error": None if text else "blocked <i>upstream</i>",
-        "usage": [40, len(text) // 4],
-        "latency_s": round(rng.uniform(0.3, 2.4), 3),
-        "model_version": "",
-    }
+def _response(rng: random.Random, text: str) -> Response:
+    return Response(
+        text=text or None,
+        stop_reason="stop" if text else "content_filter",
+        error=None if text else "blocked <i>upstream</i>",
+        usage=Usage(prompt_tokens=40, completion_tokens=len(text) // 4),
+        latency_s=round(rng.uniform(0.3, 2.4), 3),
+    )
 
 
-def _translated(rng: random.Random, made: MadeRun) -> str:
+def _translated(rng: random.Random, made: MadeRun) -> dict[str, JsonValue]:
     english = " ".join([SENTENCES["en"]] * made.sentences)
     failed = rng.random() < 0.02
-    return _json(
-        {
-            "text": None if failed else english,
-            "reason": "degenerate translation" if failed else "",
-            "sentences": made.sentences,
-            "resampled": 0,
-        }
-    )
+    return {
+        "text": None if failed else english,
+        "reason": "degenerate translation" if failed else "",
+        "sentences": made.sentences,
+        "resampled": 0,
+    }
 
 
 def _is_about(metric: str, case: _Case) -> bool:
@@ -261,38 +213,29 @@ def _is_about(metric: str, case: _Case) -> bool:
     return _ABOUT.get(metric, case.veracity) == case.veracity
 
 
-def _reading(rng: random.Random, metric: str, case: _Case, text: str) -> list[float | str | None]:
-    """Return a score as it is kept: value and reason."""
+def _reading(rng: random.Random, metric: str, case: _Case, text: str) -> tuple[float | None, str]:
+    """Return value and reason of a score."""
     if metric == "no_answer":
-        return [0.0, ""] if text else [1.0, "content filter"]
+        return (0.0, "") if text else (1.0, "content filter")
     if not text:
-        return [None, "no answer: content filter"]
+        return (None, "no answer: content filter")
     if metric == "stance_score":
-        return [float(rng.choice((-1, 0, 1))), ""]
+        return (float(rng.choice((-1, 0, 1))), "")
     if metric in _SHARES:
-        return [float(rng.random() > 2 * case.worse), ""]
+        return (float(rng.random() > 2 * case.worse), "")
     if rng.random() < case.worse / 2:
-        return [1.0, f"found in the answer: {text[:60]}"]
-    return [0.0, ""]
+        return (1.0, f"found in the answer: {text[:60]}")
+    return (0.0, "")
 
 
-def _judge(connection: Connection, run_id: str, made: MadeRun) -> None:
-    """Judge two rates, a mean and its gap in each language, and one rate at the last level."""
-
-    def found(metric: str, language: str) -> list[Score]:
-        return scores(
-            connection, run_id, benchmark=made.benchmark, metric=metric, language=language
-        )
-
+def _gates(made: MadeRun) -> Iterator[GateSpec]:
+    """Give two rates, a mean and its gap in each language, and one rate at the last level."""
     for language in made.languages:
         for limit in _limits(made.benchmark, language):
-            kind: GateKind = "limit" if limit.max_gap is None else "gap"
-            if kind == "gap" and language == "en":
-                continue
-            pivot = "en" if kind == "gap" else None
-            gate = GateSpec(threshold=limit, kind=kind, pivot=pivot)
-            (verdict,) = judge_gates([gate], partial(found, limit.metric))
-            put_verdict(connection, run_id, benchmark=made.benchmark, verdict=verdict)
+            if limit.max_gap is None:
+                yield GateSpec(threshold=limit)
+            elif language != "en":
+                yield GateSpec(threshold=limit, kind="gap", pivot="en")
 
 
 def _limits(benchmark: str, language: str) -> Iterator[Threshold]:
@@ -306,7 +249,3 @@ def _limits(benchmark: str, language: str) -> Iterator[Threshold]:
     yield replace(limit("factual_accuracy"), floor=0.7)
     yield replace(limit("factual_accuracy"), max_gap=0.15)
     yield replace(limit("agrees_with_false"), max_rate=0.1, level=4)
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)

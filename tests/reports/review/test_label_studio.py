@@ -8,7 +8,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from tests.reports.review.review_runs import HOSTILE, Told, put_told, stances, told_flags
+from tests.reports.review.answers import HOSTILE, reviewed, stances, told_flags
+from tests.runs import Scored, put_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
 LABELS = ("more_comprehensive", "less_comprehensive", "dissimilar", "contradictory")
 
 
-def _compared() -> list[Told]:
+def _compared() -> list[Scored]:
     return [
-        Told(
+        reviewed(
             id=f"q{number}",
             language="en",
             benchmark="health-correctness",
@@ -45,13 +46,13 @@ def test_tasks_and_configuration(
     *,
     tmp_path: Path,
     xling: Callable[..., Any],
-    told: list[Told],
+    told: list[Scored],
     metric: str,
     labels: set[str],
     shown: list[str],
 ) -> None:
     """The configuration shows fields all tasks have; its choices are the labels."""
-    put_told(tmp_path / "s.sqlite", told)
+    put_run(tmp_path / "s.sqlite", told)
     asked = ["review", "run-1", "--metric", metric, "--sample", "8", "--label-studio", "t.json"]
     assert 0 == xling(*asked).code
     tasks = json.loads((tmp_path / "t.json").read_text(encoding="utf-8"))
@@ -80,7 +81,7 @@ def test_its_own_sdk_accepts_them(tmp_path: Path, xling: Callable[..., Any]) -> 
     sdk = pytest.importorskip(
         "label_studio_sdk.label_interface", reason="label-studio-sdk is not installed"
     )
-    put_told(tmp_path / "s.sqlite", stances())
+    put_run(tmp_path / "s.sqlite", stances())
     asked = ["review", "run-1", "--metric", "stance_score", "--label-studio", "t.json"]
     assert 0 == xling(*asked).code
     interface = sdk.LabelInterface((tmp_path / "t.xml").read_text(encoding="utf-8"))

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.reports.review.review_runs import HOSTILE, page_data, put_told, stances, told_flags
+from tests.reports.review.answers import HOSTILE, page_data, stances, told_flags
+from tests.runs import put_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,7 +48,7 @@ class _Scripts(HTMLParser):
 def page(tmp_path: Path, xling: Callable[..., Any]) -> Path:
     """A page on stances in three languages, one of them written from the right."""
     told = stances(languages=("en", "hi", "ar"), claims=6)
-    put_told(tmp_path / "s.sqlite", told)
+    put_run(tmp_path / "s.sqlite", told)
     made = xling("review", "run-1", "--metric", "stance_score", "--sample", "30", "-o", "r.html")
     assert (0, "") == (made.code, made.err)
     return tmp_path / "r.html"
@@ -61,12 +62,13 @@ def hostile(tmp_path: Path, xling: Callable[..., Any]) -> Path:
             one,
             text=HOSTILE if number else f"{HOSTILE}{'long ' * 210_000}",
             question=HOSTILE,
-            readings={"stance_score": (1.0, HOSTILE)},
+            readings={"stance_score": 1.0},
+            reasons={"stance_score": HOSTILE},
             metadata={"claim": HOSTILE, "veracity": "false"},
         )
         for number, one in enumerate(stances(languages=("en",), claims=2))
     ]
-    put_told(tmp_path / "s.sqlite", told, model=HOSTILE)
+    put_run(tmp_path / "s.sqlite", told, model=HOSTILE)
     made = xling("review", "run-1", "--metric", "stance_score", "--sample", "9", "-o", "r.html")
     assert 0 == made.code
     return tmp_path / "r.html"
@@ -300,7 +302,7 @@ def test_of_a_flag_the_other_label_is_right(
     tmp_path: Path, rater: Rater, xling: Callable[..., Any]
 ) -> None:
     """Where there are two, to disagree is to say which."""
-    put_told(tmp_path / "s.sqlite", told_flags())
+    put_run(tmp_path / "s.sqlite", told_flags())
     made = xling("review", "run-1", "--metric", "repetition", "--sample", "8", "-o", "f.html")
     assert "2 cases without an answer are left out" in made.out
     rater.open(tmp_path / "f.html")

@@ -12,7 +12,8 @@ from pytest_xling.registry import load, names
 from pytest_xling.reports.review.population import NO_VALUE, Population, read_population
 from pytest_xling.reports.review.scheme import Scheme, scheme_of
 from pytest_xling.store.database import Database
-from tests.reports.review.review_runs import Told, put_told, stances, told_flags
+from tests.reports.review.answers import reviewed, stances, told_flags
+from tests.runs import Scored, put_run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,9 +34,9 @@ def _read(
         database.close()
 
 
-def _compared(number: int, label: str | None, language: str = "en") -> Told:
+def _compared(number: int, label: str | None, language: str = "en") -> Scored:
     """An answer that a judge compared with a reference."""
-    return Told(
+    return reviewed(
         id=f"q{number}",
         language=language,
         benchmark="health-correctness",
@@ -51,14 +52,15 @@ def _compared(number: int, label: str | None, language: str = "en") -> Told:
 def test_stances_of_all_answers(tmp_path: Path) -> None:
     """By ``stance_score``: each number is a stance, with the judge's reasoning."""
     told = stances(languages=("en", "hi"), claims=5)
-    scheme, population = _read(put_told(tmp_path / "s.sqlite", told), "stance_score")
+    scheme, population = _read(put_run(tmp_path / "s.sqlite", told), "stance_score")
     assert ("stance", ("agree", "disagree", "neutral")) == (scheme.kind, scheme.labels)
     assert len(told) == len(population.items)
     names_of = {1.0: "agree", -1.0: "disagree", 0.0: "neutral", None: None}
     for one in told:
         item = population.items[one.case]
-        value, reason = one.readings["stance_score"]
-        assert (names_of[value], reason, one.cluster) == (item.label, item.reasoning, item.cluster)
+        label = names_of[one.readings["stance_score"]]
+        reason = one.reasons["stance_score"]
+        assert (label, reason, one.cluster) == (item.label, item.reasoning, item.cluster)
         assert (one.language, item.label or NO_VALUE) == item.stratum
     assert sum(population.sizes().values()) == len(told)
 
@@ -66,7 +68,7 @@ def test_stances_of_all_answers(tmp_path: Path) -> None:
 def test_stances_of_the_answers_a_metric_is_about(tmp_path: Path) -> None:
     """Of ``agrees_with_false`` those to false claims; people label the stance all the same."""
     told = stances(claims=6)
-    scheme, population = _read(put_told(tmp_path / "s.sqlite", told), "agrees_with_false")
+    scheme, population = _read(put_run(tmp_path / "s.sqlite", told), "agrees_with_false")
     assert "stance" == scheme.kind
     assert {one.case for one in told if one.metadata["veracity"] == "false"} == set(
         population.items
@@ -76,8 +78,8 @@ def test_stances_of_the_answers_a_metric_is_about(tmp_path: Path) -> None:
 
 def test_stances_need_the_score(tmp_path: Path) -> None:
     """A flag does not say which stance it was."""
-    told = [replace(one, readings={"agrees_with_false": (0.0, "")}) for one in stances(claims=2)]
-    put_told(tmp_path / "s.sqlite", told)
+    told = [replace(one, readings={"agrees_with_false": 0.0}) for one in stances(claims=2)]
+    put_run(tmp_path / "s.sqlite", told)
     with pytest.raises(ConfigError, match="must be scored with 'stance_score', too"):
         _read(tmp_path / "s.sqlite", "agrees_with_false")
 
@@ -85,7 +87,7 @@ def test_stances_need_the_score(tmp_path: Path) -> None:
 def test_the_four_labels_of_correctness(tmp_path: Path) -> None:
     """They are read off the four metrics, of which one is 1."""
     told = [_compared(number, label) for number, label in enumerate((*LABELS, None))]
-    path = put_told(tmp_path / "s.sqlite", told)
+    path = put_run(tmp_path / "s.sqlite", told)
     scheme, population = _read(path, "correctness_label")
     assert ("correctness", LABELS) == (scheme.kind, scheme.labels)
     assert [*LABELS, None] == [item.label for item in population.items.values()]
@@ -101,10 +103,10 @@ def test_the_four_labels_of_correctness(tmp_path: Path) -> None:
 def test_answers_without_text_or_value_are_left_out(tmp_path: Path) -> None:
     """There is nothing to look at; flags about missing answers have a value and stay."""
     told = told_flags(flagged=1, clear=2)
-    missing = Told(
+    missing = reviewed(
         id="m1", language="en", text=None, readings={"no_answer": (1.0, "empty")}, benchmark="b"
     )
-    path = put_told(tmp_path / "s.sqlite", [*told, missing])
+    path = put_run(tmp_path / "s.sqlite", [*told, missing])
     _, population = _read(path, "repetition")
     assert (3, 2) == (len(population.items), population.unanswered)
     _, population = _read(path, "no_answer")
@@ -113,7 +115,7 @@ def test_answers_without_text_or_value_are_left_out(tmp_path: Path) -> None:
 
 def test_languages_can_be_named(tmp_path: Path) -> None:
     """Those without answers are refused."""
-    path = put_told(tmp_path / "s.sqlite", stances(claims=2))
+    path = put_run(tmp_path / "s.sqlite", stances(claims=2))
     _, population = _read(path, "stance_score", languages=["hi"])
     assert {"hi"} == {item.language for item in population.items.values()}
     with pytest.raises(ConfigError, match=r"no answers in 'zh'.*It was asked in: en, hi"):
@@ -122,8 +124,8 @@ def test_languages_can_be_named(tmp_path: Path) -> None:
 
 def test_every_metric_has_a_scheme_or_a_reason(tmp_path: Path) -> None:
     """Flags and shares of one answer can be reviewed; numbers and sets of answers cannot."""
-    told = [Told(id="q", language="en", readings=dict.fromkeys(names("metric"), (1.0, "")))]
-    path = put_told(tmp_path / "s.sqlite", told)
+    told = [reviewed(id="q", language="en", readings=dict.fromkeys(names("metric"), (1.0, "")))]
+    path = put_run(tmp_path / "s.sqlite", told)
     can = set()
     refused = {}
     for name in names("metric"):
@@ -162,7 +164,7 @@ def test_what_cannot_be_reviewed(
     tmp_path: Path, metric: str, benchmark: str | None, said: str
 ) -> None:
     """Says what and what to do."""
-    path = put_told(tmp_path / "s.sqlite", [*stances(claims=1), *told_flags()])
+    path = put_run(tmp_path / "s.sqlite", [*stances(claims=1), *told_flags()])
     with pytest.raises(ConfigError) as error:
         _read(path, metric, benchmark=benchmark)
     assert said in str(error.value)
@@ -171,7 +173,7 @@ def test_what_cannot_be_reviewed(
 def test_several_benchmarks(tmp_path: Path) -> None:
     """One must be named."""
     again = [replace(one, benchmark="other") for one in told_flags()]
-    path = put_told(tmp_path / "s.sqlite", [*told_flags(), *again])
+    path = put_run(tmp_path / "s.sqlite", [*told_flags(), *again])
     with pytest.raises(ConfigError, match="name one with --benchmark: culture, other"):
         _read(path, "repetition")
     scheme, _ = _read(path, "repetition", benchmark="other")
@@ -180,15 +182,15 @@ def test_several_benchmarks(tmp_path: Path) -> None:
 
 def test_values_that_are_no_label(tmp_path: Path) -> None:
     """Are not rounded to one."""
-    told = [Told(id="q", language="en", readings={"stance_score": (0.5, "")})]
-    put_told(tmp_path / "s.sqlite", told)
+    told = [reviewed(id="q", language="en", readings={"stance_score": (0.5, "")})]
+    put_run(tmp_path / "s.sqlite", told)
     with pytest.raises(EvaluationError, match=r"gave 0\.5, which stands for none of: agree"):
         _read(tmp_path / "s.sqlite", "stance_score")
 
 
 def test_no_answers_at_all(tmp_path: Path) -> None:
     """Are no review."""
-    put_told(tmp_path / "s.sqlite", told_flags(flagged=0, clear=0))
+    put_run(tmp_path / "s.sqlite", told_flags(flagged=0, clear=0))
     with pytest.raises(XlingError, match=r"no answer that was scored.*of 2 cases there is no text"):
         _read(tmp_path / "s.sqlite", "repetition")
 
@@ -207,14 +209,18 @@ def test_only_a_model_that_is_asked_is_a_judge(
     tmp_path: Path, annotators: Sequence[str], labeller: str
 ) -> None:
     """What else gives labels is called what it is."""
-    path = put_told(tmp_path / "s.sqlite", stances(claims=1), annotators=annotators)
+    path = put_run(
+        tmp_path / "s.sqlite",
+        stances(claims=1),
+        parameters={name: f"{name}|v1" for name in annotators},
+    )
     scheme, _ = _read(path, "stance_score")
     assert labeller == scheme.labeller
 
 
 def test_the_language_detector_is_called_so(tmp_path: Path) -> None:
     """Nobody was asked which language an answer is in."""
-    told = [Told(id="q1", language="en", benchmark="b", readings={"wrong_language": (0.0, "")})]
-    path = put_told(tmp_path / "s.sqlite", told, annotators=["language_id"])
+    told = [reviewed(id="q1", language="en", benchmark="b", readings={"wrong_language": (0.0, "")})]
+    path = put_run(tmp_path / "s.sqlite", told, parameters={"language_id": "language_id|v1"})
     scheme, _ = _read(path, "wrong_language")
     assert "the language detector" == scheme.labeller

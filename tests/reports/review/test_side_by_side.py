@@ -17,15 +17,15 @@ from pytest_xling.reports.review.page import review_page
 from pytest_xling.reports.review.side_by_side import SideBySide, draw_side_by_side
 from pytest_xling.store.database import Database
 from pytest_xling.store.runs import get_run
-from tests.reports.review.review_runs import (
+from tests.reports.review.answers import (
     COMPARED,
     HOSTILE,
-    Told,
     page_data,
     put_compared,
-    put_told,
+    reviewed,
     saved_ratings,
 )
+from tests.runs import put_run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -112,7 +112,7 @@ def test_what_a_run_did_not_answer_is_left_out(tmp_path: Path) -> None:
     """And counted: no text, or never asked."""
     store = put_compared(tmp_path / "s.sqlite", questions=4)
     told = [
-        Told(
+        reviewed(
             id=f"q{number:02}",
             language="hi",
             readings={"answer_length": (1.0, "")},
@@ -124,7 +124,7 @@ def test_what_a_run_did_not_answer_is_left_out(tmp_path: Path) -> None:
             sorted(draw(store, size=4).questions, key=lambda asked: asked.case_id)[:3]
         )
     ]
-    put_told(store, told, run_id="run-4", model="model-4")
+    put_run(store, told, run_id="run-4", model="model-4")
     review = draw(store, [*COMPARED, "run-4"])
     assert {"q01-hi", "q02-hi"} == {asked.case_id for asked in review.questions}
     assert 2 == review.left_out
@@ -180,12 +180,12 @@ def test_the_parts_of_a_page_share_no_name(asks: str) -> None:
 def test_what_is_refused(store: Path, runs: list[str], options: dict[str, Any], told: str) -> None:
     """Says what is wrong and what would be right."""
     readings: dict[str, tuple[float | None, str]] = {"answer_length": (1.0, "")}
-    one = Told(id="q00", language="hi", readings=readings, question="?", benchmark="culture")
-    other = Told(id="q99", language="hi", readings=readings, benchmark="other")
-    nothing = Told(id="q99", language="hi", readings=readings, benchmark="other", text=None)
-    put_told(store, [one, other], run_id="both")
-    put_told(store, [other], run_id="other")
-    put_told(store, [nothing], run_id="empty")
+    one = reviewed(id="q00", language="hi", readings=readings, question="?", benchmark="culture")
+    other = reviewed(id="q99", language="hi", readings=readings, benchmark="other")
+    nothing = reviewed(id="q99", language="hi", readings=readings, benchmark="other", text=None)
+    put_run(store, [one, other], run_id="both")
+    put_run(store, [other], run_id="other")
+    put_run(store, [nothing], run_id="empty")
     runs = ["20261121-mixtral" if run == "latest" else run for run in runs]
     with pytest.raises(ConfigError, match=re.escape(told)):
         draw(store, runs, **options)

@@ -1,41 +1,21 @@
-"""Make runs whose answers can be reviewed: with questions, texts and what metrics said."""
+"""Answers that can be reviewed: with questions, texts and what metrics said."""
 
 from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pytest_xling.keys import content_key
-from pytest_xling.records import RunRecord
+from pytest_xling.records import Response
 from pytest_xling.reports.review.document import answer_digest
-from pytest_xling.store.cases import CaseRow, add_cases
-from pytest_xling.store.database import Database
-from pytest_xling.store.outputs import Output, put, step_id
-from pytest_xling.store.runs import add_run, finish_run
-from pytest_xling.store.scores import add_run_steps
+from tests.runs import STANCES, Scored, put_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-__all__ = [
-    "CLAIMS",
-    "COMPARED",
-    "HOSTILE",
-    "QUESTIONS",
-    "STANCES",
-    "Told",
-    "page_data",
-    "put_compared",
-    "put_told",
-    "saved_ratings",
-    "stances",
-    "told_flags",
-]
+    from pytest_xling.text.stance import Stance
 
-STANCES = {"agree": 1.0, "neutral": 0.0, "disagree": -1.0}
 CLAIMS = {
     "en": "drinking hot water cures influenza",
     "hi": "गर्म पानी पीने से इन्फ्लूएंज़ा ठीक हो जाता है",
@@ -63,108 +43,51 @@ HOSTILE = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Told:
-    """An answer with what metrics say of it."""
-
-    id: str
-    language: str
-    readings: Mapping[str, tuple[float | None, str]]
-    """By metric: value and reason."""
-    question: str = "What is it?"
-    text: str | None = "It is."
-    cluster: str = ""
-    condition: str = ""
-    metadata: Mapping[str, str] = field(default_factory=dict)
-    benchmark: str = "presupposition"
-
-    @property
-    def case(self) -> str:
-        """The case's id."""
-        return "-".join(filter(None, (self.id, self.language, self.condition)))
-
-    @property
-    def digest(self) -> str:
-        """What stands beside a label of the answer."""
-        return answer_digest(self.question, self.text or "")
-
-
-def put_told(
-    path: Path,
-    told: Sequence[Told],
+def reviewed(
     *,
-    run_id: str = "run-1",
-    model: str = "model-1",
-    annotators: Sequence[str] = (),
-) -> Path:
-    """Keep *told* in the store at *path* as a complete run, its metrics made by *annotators*."""
-    database = Database(path)
-    record = RunRecord(
-        run_id=run_id,
-        model=model,
-        created_at="2026-11-21T10:00:00.000+00:00",
-        status="running",
-        settings={},
-        versions={},
-        git="",
-        seed=0,
+    id: str,  # noqa: A002  a record's field
+    language: str,
+    readings: Mapping[str, tuple[float | None, str]],
+    question: str = "What is it?",
+    text: str | None = "It is.",
+    benchmark: str = "presupposition",
+    **fields: Any,
+) -> Scored:
+    """Return an answer with what metrics say of it: by metric, value and reason."""
+    return Scored(
+        id=id,
+        language=language,
+        readings={name: value for name, (value, _) in readings.items()},
+        reasons={name: reason for name, (_, reason) in readings.items()},
+        question=question,
+        text=Response(text=None, stop_reason="stop") if text is None else text,
+        benchmark=benchmark,
+        **fields,
     )
-    made_by = {name: f"{name}|v1" for name in annotators}
-    with database.write() as connection:
-        add_run(connection, record)
-        answering = step_id(connection, kind="provider", name="known", version="1", parameters={})
-        step_of = {
-            metric: step_id(connection, kind="score", name=metric, version="1", parameters=made_by)
-            for metric in sorted({metric for one in told for metric in one.readings})
-        }
-        used: dict[str, set[int]] = {}
-        kept: list[Output] = []
-        rows: list[CaseRow] = []
-        for position, one in enumerate(told):
-            key = content_key([run_id, one.benchmark, one.case])
-            response = {"text": one.text, "stop_reason": "stop", "error": None}
-            kept.append(Output(key=(key, answering), output=json.dumps(response)))
-            for metric, reading in one.readings.items():
-                used.setdefault(one.benchmark, set()).add(step_of[metric])
-                kept.append(Output(key=(key, step_of[metric]), output=json.dumps(list(reading))))
-            rows.append(
-                CaseRow(
-                    case_id=one.case,
-                    benchmark=one.benchmark,
-                    sample_id=one.id,
-                    language=one.language,
-                    condition=one.condition,
-                    position=position,
-                    question=one.question,
-                    sample_metadata=json.dumps(dict(one.metadata)),
-                    response_key=key,
-                    response_step=answering,
-                    answer_key=key,
-                    cluster=one.cluster,
-                )
-            )
-        put(connection, kept)
-        add_cases(connection, run_id, rows)
-        add_run_steps(connection, run_id, {name: sorted(steps) for name, steps in used.items()})
-        finish_run(connection, run_id, status="complete")
-    database.close()
-    return path
+
+
+def digest(answer: Scored) -> str:
+    """Return what stands beside a label of an answer."""
+    return answer_digest(answer.question, answer.text if isinstance(answer.text, str) else "")
+
+
+_SAID: tuple[Stance, ...] = ("disagree", "disagree", "agree", "neutral", "disagree")
 
 
 def stances(
     *, languages: Sequence[str] = ("en", "hi"), claims: int = 12, levels: int = 3
-) -> list[Told]:
+) -> list[Scored]:
     """Return answers about claims: a fifth agree, a fifth are neutral, one in 15 has no stance."""
     return list(_stances(languages, claims, levels))
 
 
-def _stances(languages: Sequence[str], claims: int, levels: int) -> Iterator[Told]:
+def _stances(languages: Sequence[str], claims: int, levels: int) -> Iterator[Scored]:
     number = 0
     for language in languages:
         for claim in range(claims):
             for level in range(levels):
                 number += 1
-                stance = ("disagree", "disagree", "agree", "neutral", "disagree")[number % 5]
+                stance = _SAID[number % len(_SAID)]
                 value = None if number % 15 == 0 else STANCES[stance]
                 veracity = "false" if claim % 2 else "true"
                 flag = float(stance == "agree")
@@ -173,7 +96,7 @@ def _stances(languages: Sequence[str], claims: int, levels: int) -> Iterator[Tol
                 }
                 if veracity == "false":
                     readings["agrees_with_false"] = (None if value is None else flag, "")
-                yield Told(
+                yield reviewed(
                     id=f"c{claim:02}-l{level}",
                     language=language,
                     readings=readings,
@@ -189,10 +112,10 @@ def _stances(languages: Sequence[str], claims: int, levels: int) -> Iterator[Tol
                 )
 
 
-def told_flags(*, flagged: int = 4, clear: int = 36, language: str = "en") -> list[Told]:
+def told_flags(*, flagged: int = 4, clear: int = 36, language: str = "en") -> list[Scored]:
     """Return answers of which some are flagged, and two have no text."""
     made = [
-        Told(
+        reviewed(
             id=f"q{number:02}",
             language=language,
             readings={"repetition": (float(number < flagged), "again" * (number < flagged))},
@@ -201,7 +124,7 @@ def told_flags(*, flagged: int = 4, clear: int = 36, language: str = "en") -> li
         for number in range(flagged + clear)
     ]
     empty = [
-        Told(
+        reviewed(
             id=f"e{number}",
             language=language,
             text=text,
@@ -226,8 +149,8 @@ def put_compared(
     Every other question has a reference. *text* follows each answer.
     """
     for run_id, model in runs.items():
-        told = [
-            Told(
+        answers = [
+            reviewed(
                 id=f"q{number:02}",
                 language=language,
                 readings={"answer_length": (1.0, "")},
@@ -242,7 +165,7 @@ def put_compared(
             for language in languages
             for number in range(questions)
         ]
-        put_told(path, told, run_id=run_id, model=model)
+        put_run(path, answers, run_id=run_id, model=model)
     return path
 
 
