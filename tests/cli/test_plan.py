@@ -75,14 +75,14 @@ def plan(
 
 def test_a_run_without_the_pivot_language(plan: Callable[..., tuple[int, str, str]]) -> None:
     """Planned as beside a baseline like it, by its own rates; a number needs the other side."""
-    made = _json(plan, "--detect=5pp", "--run=no-english", "--metric=no_answer")
+    made = _json(plan, "--detect=10pp", "--run=no-english", "--metric=no_answer")
     assert ("a baseline like this run", 2) == (made["against"], made["comparisons"])
     assert made["assumed"].startswith("es 21.9%, hi 39.3%, correlation 0.3 ")
-    by_rate = _json(plan, "--detect=5pp", "--metric=no_answer", "--rate=0.1", "--languages=3")
+    by_rate = _json(plan, "--detect=10pp", "--metric=no_answer", "--rate=0.1", "--languages=3")
     asked = [design["questions"] for design in made["designs"]]
     # By Hindi's rate, .4, it takes more than by .1.
     assert all(a > b["questions"] for a, b in zip(asked, by_rate["designs"], strict=True))
-    code, out, _ = plan("--detect=5pp", "--run=no-english", "--metric=no_answer")
+    code, out, _ = plan("--detect=10pp", "--run=no-english", "--metric=no_answer")
     assert 0 == code
     assert "run no-english has no language that others are compared with: by its own rates" in out
     code, _, err = plan("--detect=0.1", "--run=no-english", "--metric=sim_sent")
@@ -167,7 +167,7 @@ def test_holm_and_cost(plan: Callable[..., tuple[int, str, str]]) -> None:
 
 def test_a_run_shows_the_noise(plan: Callable[..., tuple[int, str, str]]) -> None:
     """The noisiest language decides; the run's price counts; underpowered languages are named."""
-    found = _json(plan, "--detect=5pp", "--run=now", "--metric=no_answer", "--tokens=100,200")
+    found = _json(plan, "--detect=10pp", "--run=now", "--metric=no_answer", "--tokens=100,200")
     assert ("en", "now", "health-consistency", 3, 2) == tuple(
         found[key] for key in ("against", "run", "benchmark", "languages", "comparisons")
     )
@@ -182,8 +182,8 @@ def test_a_run_shows_the_noise(plan: Callable[..., tuple[int, str, str]]) -> Non
         assert 0 < row["icc"] < 1
     assert hand["hi"]["seen"] > 0.1 > hand["es"]["seen"]
     assert hand["hi"]["least"] > hand["es"]["least"]
-    _, out, _ = plan("--detect=5pp", "--run=now", "--metric=no_answer")
-    assert "UNDERPOWERED: in 2 of 2 languages a run like now misses 5.0 pp more often than" in out
+    _, out, _ = plan("--detect=10pp", "--run=now", "--metric=no_answer")
+    assert "UNDERPOWERED: in 2 of 2 languages a run like now misses 10.0 pp more often than" in out
     assert "by hi, the noisiest:" in out
     _, out, _ = plan("--detect=90pp", "--run=now", "--metric=no_answer")
     assert "UNDERPOWERED" not in out
@@ -218,14 +218,14 @@ def test_no_fewer_questions_than_the_gate_needs(plan: Callable[..., tuple[int, s
 
 def test_beside_a_baseline(plan: Callable[..., tuple[int, str, str]]) -> None:
     """All languages are compared, English among them."""
-    found = _json(plan, "--detect=5pp", "--run=now", "--baseline=before", "--metric=no_answer")
+    found = _json(plan, "--detect=20pp", "--run=now", "--baseline=before", "--metric=no_answer")
     assert ("baseline before", 3) == (found["against"], found["comparisons"])
     assert ["en", "es", "hi"] == [row["language"] for row in found["at_hand"]]
 
 
 def test_a_run_without_repeats(plan: Callable[..., tuple[int, str, str]]) -> None:
     """What repeats are worth is not guessed; --icc says it."""
-    command = ("--detect=5pp", "--run=once", "--metric=no_answer")
+    command = ("--detect=20pp", "--run=once", "--metric=no_answer")
     assert "run once has no repeats" in plan(*command)[1]
     questions = [design["questions"] for design in _json(plan, *command)["designs"]]
     assert 1 == len(set(questions))

@@ -173,6 +173,7 @@ def test_one_bad_language_of_ten_is_found(
     assert found / 400 > often, found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("budget", [0.01, 0.02, 0.05, 0.2])
 @pytest.mark.parametrize("questions", [18, 100])
 def test_a_model_at_its_budget_is_seldom_stopped(budget: float, questions: int) -> None:

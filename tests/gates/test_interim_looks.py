@@ -172,6 +172,7 @@ def _alarms(gates: Sequence[GateSpec], answers: np.ndarray, planned: Looks | Non
     return alarms
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("spending", "budget", "count"),
     [

@@ -173,6 +173,7 @@ def test_scores_that_cannot_be_put_together(scores: list[Score], said: str) -> N
         _estimate(scores)
 
 
+@pytest.mark.slow
 def test_level_is_kept_in_simulation() -> None:
     """Where nothing gets worse a limit of 0 seldom fails, however hard single claims are."""
     rng = random.Random(23)  # noqa: S311  a simulation, repeatable

@@ -80,6 +80,7 @@ def test_bad_input() -> None:
     assert 0.0 == effective_size([], "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("questions", "repeats", "rate", "likeness"),
     [(50, 5, 0.05, 0.3), (50, 5, 0.2, 0.8), (50, 10, 0.02, 0.3), (20, 10, 0.05, 0.8)],

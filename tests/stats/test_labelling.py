@@ -75,6 +75,7 @@ def test_whole_clusters_are_drawn() -> None:
     assert (alone.high or 0) - (alone.low or 0) > 0.7
 
 
+@pytest.mark.slow
 def test_an_interval_covers_the_truth() -> None:
     """Of 200 samples with accuracy 0.7, about 95% of the intervals hold it."""
     import numpy as np  # noqa: PLC0415

@@ -191,6 +191,7 @@ def _misses(
     return above / len(draws), below / len(draws)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [8, 18, 50])
 @pytest.mark.parametrize("name", BOUNDS)
 def test_skewed_numbers_are_seldom_missed(name: str, n: int) -> None:

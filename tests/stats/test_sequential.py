@@ -126,6 +126,7 @@ def _decided(differences: list[float], fractions: list[float]) -> tuple[str, flo
     return "never", 1.0
 
 
+@pytest.mark.slow
 def test_false_alarms_over_ten_looks() -> None:
     """Without a difference as many of 1,000 gates stop as with one look; naively over 15 %."""
     rng = np.random.default_rng(2)

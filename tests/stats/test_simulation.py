@@ -136,6 +136,7 @@ def _scores(values: Sequence[float], language: str) -> list[Score]:
     ]
 
 
+@pytest.mark.slow
 def test_false_alarms_of_the_gates_interval() -> None:
     """Of the t interval 3 to 7 %, half of them on the side where gates fail; by Holm no more."""
     found = _intervals(_worse(_numbers(), "number"))
@@ -228,6 +229,7 @@ def test_power_is_as_planned() -> None:
     assert planned == pytest.approx(float(np.mean(found)), abs=0.03)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["number", "flag"])
 def test_gates_are_what_was_simulated(kind: MetricKind) -> None:
     """The p of a real gate is the one above; of 60 families hardly one has a gate that fails."""

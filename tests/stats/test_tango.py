@@ -157,6 +157,7 @@ def test_neither_side_errs_much(n: int, rate: float, margin: float) -> None:
     assert max(_wrong(rate + margin, rate, n)) < 0.033
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rate", "icc"), [(0.05, 0.0), (0.3, 0.0), (0.1, 0.3), (0.3, 0.5)])
 def test_repeats_keep_the_level(rate: float, icc: float) -> None:
     """And use it up where there is enough to go by: 1,000 simulated runs of 40 by 4."""

@@ -78,6 +78,7 @@ def test_pairs_are_needed() -> None:
             paired_ks(pairs)
 
 
+@pytest.mark.slow
 def test_the_difference_of_means_is_covered() -> None:
     """In 95 % of cases or a little more, however skewed the values are."""
     rng = np.random.default_rng(0)
