@@ -20,6 +20,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from pytest_xling.reports.html.page import write_report
+from pytest_xling.reports.run_summary import run_summary
 from pytest_xling.store.database import Database
 from tests.reports.html.made_run import SENTENCES, MadeRun, make_run
 
@@ -88,7 +89,9 @@ def main() -> None:
             database = Database(make_run(Path(name) / "store.sqlite", made))
             start = time.perf_counter()
             with database.read() as connection:
-                file = write_report(connection, "latest", Path(name) / "report.html")
+                file = write_report(
+                    connection, run_summary(connection, "latest"), Path(name) / "report.html"
+                )
             took = time.perf_counter() - start
             database.close()
             megabytes = file.stat().st_size / 1e6

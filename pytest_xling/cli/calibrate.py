@@ -25,12 +25,11 @@ from pytest_xling.config.values import path as parse_path
 from pytest_xling.engine.models import check_provider, make_provider, make_roles
 from pytest_xling.engine.steps import make_step_factory
 from pytest_xling.errors import ConfigError, did_you_mean
-from pytest_xling.gates.evidence import Behind
 from pytest_xling.reports.sheet import plain
 from pytest_xling.reports.terminal.calibration_table import (
     calibration_rows,
     calibration_sheets,
-    judge_sheet,
+    overview_sheet,
 )
 from pytest_xling.store.measurements import calibration_of
 
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
 
     from pytest_xling.analysis.labelled import LabelledSet, Task
     from pytest_xling.interfaces.provider import Provider
-    from pytest_xling.reports.sheet import Sheet
     from pytest_xling.store.measurements import Calibration
 
 OPTIONS = (
@@ -128,7 +126,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json(calibration_rows(made))
         return 0
-    *sheets, last = [_overview(made)] if args.what == ALL else calibration_sheets(made)
+    *sheets, last = [overview_sheet(made)] if args.what == ALL else calibration_sheets(made)
     sheets.append(replace(last, notes=(*last.notes, *_notes(sets, languages, unjudged))))
     print_text("\n".join(plain(sheet, width=width(), color=color()) for sheet in sheets))
     return 0
@@ -193,21 +191,6 @@ def _languages(settings: Settings, sets: Sequence[LabelledSet]) -> list[str]:
             )
             raise ConfigError(msg)
     return list(settings.languages)
-
-
-def _overview(made: Sequence[Calibration]) -> Sheet:
-    """Return one table of all that was measured."""
-    return judge_sheet(
-        [
-            Behind(
-                annotator=each.annotator,
-                aspect=each.aspect,
-                language=each.language,
-                measured=each,
-            )
-            for each in sorted(made, key=lambda c: (c.annotator, c.aspect, c.language))
-        ]
-    )
 
 
 def _notes(

@@ -13,10 +13,10 @@ from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.config.values import number
 from pytest_xling.engine.leases import status_now
 from pytest_xling.errors import ConfigError
+from pytest_xling.reports.labelled import by_judge_alone
 from pytest_xling.reports.pivot import named_pivot
 from pytest_xling.reports.sheet import plain
 from pytest_xling.reports.terminal.comparison import comparison_text, opinions_sheet
-from pytest_xling.reports.terminal.labelled import by_judge_alone
 from pytest_xling.store.human_labels import label_counts
 from pytest_xling.store.runs import get_run
 

@@ -17,9 +17,9 @@ from pytest_xling.gates.judge import is_decided
 from pytest_xling.gates.spec import Compared, gates_of
 from pytest_xling.planning.shards import shard_of
 from pytest_xling.planning.thresholds import read_run_thresholds
+from pytest_xling.reports.gate_summary import GateSummary
 from pytest_xling.reports.pivot import named_pivot
 from pytest_xling.reports.terminal import judgement
-from pytest_xling.reports.terminal.closing import is_closed
 from pytest_xling.store.cases import case_counts
 from pytest_xling.store.human_labels import labelled_metrics
 from pytest_xling.store.questions import question_digests
@@ -80,6 +80,7 @@ def run(args: argparse.Namespace) -> int:
         verdicts = _decided(connection, record, counts, limits, baseline)
     status = status_now(record)
     complete = status == "complete"
+    summary = GateSummary(verdicts=verdicts, complete=complete)
     if args.json:
         print_json(
             {
@@ -87,13 +88,13 @@ def run(args: argparse.Namespace) -> int:
                 "status": status,
                 "thresholds": str(args.thresholds),
                 "baseline": None if baseline is None else baseline.description,
-                "closed": is_closed(verdicts),
+                "closed": summary.closed,
                 "decided": is_decided(verdicts),
                 "verdicts": [asdict(verdict) for verdict in verdicts],
             }
         )
     else:
-        text = judgement(verdicts, counts, complete=complete, width=width(), color=color())
+        text = judgement(summary, counts, width=width(), color=color())
         print_text(text)
         if baseline is None and _limits_drops(limits, counts):
             print_text("drops (max_drop) are not judged: no --baseline is named")
@@ -101,7 +102,7 @@ def run(args: argparse.Namespace) -> int:
             print_text(f"run {record.run_id} is {status}: this decides nothing (exit 3)")
     if not complete:
         return INCOMPLETE
-    return 0 if is_decided(verdicts) and not is_closed(verdicts) else CLOSED
+    return 0 if is_decided(verdicts) and not summary.closed else CLOSED
 
 
 def _decided(

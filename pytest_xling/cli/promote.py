@@ -11,9 +11,9 @@ from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.engine.leases import status_now
 from pytest_xling.errors import ConfigError
 from pytest_xling.planning.subset import benchmarks_meant, lacks_of_benchmarks, lacks_of_run
+from pytest_xling.reports.gate_summary import GateSummary
+from pytest_xling.reports.labelled import before_labels, before_labels_text
 from pytest_xling.reports.rendering import listing
-from pytest_xling.reports.terminal.closing import state_of
-from pytest_xling.reports.terminal.labelled import before_labels, before_labels_text
 from pytest_xling.store.cases import case_counts
 from pytest_xling.store.database import Database
 from pytest_xling.store.human_labels import label_counts
@@ -99,7 +99,7 @@ def run(args: argparse.Namespace) -> int:
         print_text(f"{promoted_run} is the baseline{was or ', the first'}")
     for lack in lacks:
         print_text(f"note: {lack}")
-    state = state_of(verdicts, complete=True, unjudged=len(unjudged_in(record)))
+    state = GateSummary(verdicts=verdicts, unjudged=len(unjudged_in(record))).state
     if state in {"closed", "undecided"}:
         print_text(f"note: its gate was {state}")
     if stale:

@@ -13,6 +13,7 @@ from pytest_xling.cli.printing import check_free, print_text
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.reports.html.page import write_report
 from pytest_xling.reports.pivot import named_pivot
+from pytest_xling.reports.run_summary import run_summary
 from pytest_xling.store.runs import get_run
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def run(args: argparse.Namespace) -> int:
         if args.baseline is not None:
             baseline = open_baseline(args.baseline, store=store_location(args))
             compared = compare(connection, record, baseline, pivots=partial(named_pivot, record))
-        write_report(connection, record.run_id, file, comparison=compared)
+        came_to = run_summary(connection, record.run_id, comparison=compared)
+        write_report(connection, came_to, file)
     print_text(f"report: {file}")
     return 0

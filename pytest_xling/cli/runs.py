@@ -11,8 +11,8 @@ from pytest_xling.cli.opening import reading
 from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.engine.leases import status_now
 from pytest_xling.planning.subset import is_subset
+from pytest_xling.reports.gate_summary import GateSummary
 from pytest_xling.reports.rendering import MIN_SHORTENED, column_width, listing, listing_width
-from pytest_xling.reports.terminal.closing import is_closed, state_of
 from pytest_xling.store.cases import case_counts
 from pytest_xling.store.runs import list_runs, total_progress, unjudged_in
 from pytest_xling.store.verdicts import read_verdicts
@@ -129,8 +129,9 @@ def _gates(record: RunRecord, verdicts: Sequence[Verdict]) -> dict[str, JsonValu
 
     ``closed`` is None where there was no gate.
     """
+    summary = GateSummary(verdicts=verdicts, unjudged=len(unjudged_in(record)))
     return {
-        "closed": is_closed(verdicts) if verdicts else None,
-        "gate": state_of(verdicts, complete=True, unjudged=len(unjudged_in(record))),
+        "closed": summary.closed if verdicts else None,
+        "gate": summary.state,
         "gates": dict(Counter(verdict.outcome for verdict in verdicts)),
     }

@@ -34,8 +34,8 @@ from pytest_xling.planning.benchmark import (
 from pytest_xling.planning.checks import declare_checks
 from pytest_xling.planning.own_languages import declare_languages
 from pytest_xling.planning.shards import shard_of
+from pytest_xling.reports.estimates import with_intervals
 from pytest_xling.reports.terminal import scored_tables
-from pytest_xling.reports.terminal.matrix import with_intervals
 from pytest_xling.store.cases import by_case, case_counts
 from pytest_xling.store.runs import get_run
 from pytest_xling.store.scores import metric_steps, scores

@@ -7,29 +7,18 @@ from typing import TYPE_CHECKING
 
 from pytest_xling.cli.opening import reading, store_location
 from pytest_xling.cli.printing import color, print_json, print_text, width
-from pytest_xling.engine.leases import status_now
-from pytest_xling.reports.freshness import freshness
+from pytest_xling.reports.judges import as_row
+from pytest_xling.reports.rendering import columns_of, wrapped
+from pytest_xling.reports.run_summary import FINDINGS, run_summary
 from pytest_xling.reports.terminal import summary
-from pytest_xling.reports.terminal.closing import faults_met, is_closed
-from pytest_xling.reports.terminal.findings import findings
-from pytest_xling.reports.terminal.labelled import before_labels, before_labels_text
-from pytest_xling.reports.terminal.matrix import with_intervals
-from pytest_xling.reports.terminal.spending import spent
-from pytest_xling.store.cases import case_counts
-from pytest_xling.store.human_labels import label_counts
-from pytest_xling.store.runs import get_run, stop_in, total_progress
-from pytest_xling.store.scores import metric_steps
-from pytest_xling.store.verdicts import read_verdicts
 from pytest_xling.text.display import printable
 
 if TYPE_CHECKING:
     import argparse
-
-    from sqlalchemy import Connection
+    from collections.abc import Sequence
 
     from pytest_xling.keys import JsonValue
-    from pytest_xling.records import RunRecord
-    from pytest_xling.store.runs import Progress
+    from pytest_xling.reports.run_summary import RunSummary
 
 FINDINGS_JSON = 100
 
@@ -44,69 +33,62 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Show the run; the exit code is 0 whatever its gates say."""
     with reading(args) as connection:
-        record = get_run(connection, args.run)
-        if args.json:
-            print_json(_as_json(connection, record))
-            return 0
-        text = summary(
+        came_to = run_summary(
             connection,
-            record.run_id,
-            width=width(),
-            color=color(),
-            verbose=args.verbose,
-            store=store_location(args),
+            args.run,
+            intervals=args.verbose or args.json,
+            findings=FINDINGS_JSON if args.json else FINDINGS,
         )
-        progress = total_progress(connection, record.run_id)
-        stale = before_labels(
-            read_verdicts(connection, record.run_id), label_counts(connection, record.run_id)
+    if args.json:
+        print_json(_as_json(came_to))
+        return 0
+    print_text(
+        _heading(
+            [*map(printable, (f"run {came_to.run.run_id}", came_to.run.model)), *came_to.facts]
         )
-    print_text(f"{_heading(record, progress)}\n\n{text}")
-    if stale:
-        print_text(before_labels_text(stale, record.run_id))
+    )
+    for warning in came_to.warnings:
+        print_text(wrapped(warning, width=width()))
+    store = store_location(args)
+    text = summary(came_to, width=width(), color=color(), verbose=args.verbose, store=store)
+    print_text(f"\n{text}")
     return 0
 
 
-def _heading(record: RunRecord, progress: Progress) -> str:
-    made = record.created_at[:16].replace("T", " ")
-    git = f", code {printable(record.git)}" if record.git else ""
-    faults = progress.errors
-    have = "has" if faults == 1 else "have"
-    lost = f"\n{faults_met(faults)} and {have} no score" if faults else ""
-    cost = spent(record, progress.cost_usd)
-    stop = stop_in(record)
-    early = f"\n{printable(str(stop))}" if stop else ""
-    return (
-        f"run {record.run_id}: {status_now(record)}, made {made} UTC\n"
-        f"model {printable(record.model)}{git}{f', {cost}' if cost else ''}{early}{lost}"
-    )
+def _heading(facts: Sequence[str]) -> str:
+    """Return *facts* as lines that end between two of them."""
+    lines: list[str] = []
+    for fact in facts:
+        if lines and columns_of(f"{lines[-1]} · {fact}") <= width():
+            lines[-1] += f" · {fact}"
+        else:
+            lines.append(fact)
+    return "\n".join(lines)
 
 
-def _as_json(connection: Connection, record: RunRecord) -> dict[str, JsonValue]:
-    verdicts = read_verdicts(connection, record.run_id)
-    counts = case_counts(connection, record.run_id)
-    scored = metric_steps(connection, record.run_id)
-    estimates = with_intervals(connection, record.run_id, scored)
+def _as_json(came_to: RunSummary) -> dict[str, JsonValue]:
+    gates = came_to.gates
     return {
-        "run": asdict(record) | {"status": status_now(record)},
+        "run": asdict(came_to.run) | {"status": came_to.status},
         "answers": [
             {"benchmark": benchmark, "language": language, "n": n}
-            for (benchmark, language), n in counts.items()
+            for (benchmark, language), n in came_to.answers.items()
         ],
-        "freshness": asdict(freshness(connection, record)),
+        "freshness": asdict(came_to.freshness),
         "estimates": [
             {"benchmark": benchmark, **asdict(made)}
-            for (benchmark, _, _), made in sorted(estimates.items())
+            for (benchmark, _, _), made in came_to.estimates.items()
         ],
-        "closed": is_closed(verdicts),
-        "verdicts": [asdict(verdict) for verdict in verdicts],
+        "judges": [as_row(behind) for behind in came_to.judges],
+        "state": gates.state,
+        "headline": gates.headline,
+        "closed": gates.closed,
+        "verdicts": [asdict(verdict) for verdict in gates.verdicts],
         "judged_before_labels": [
             {"benchmark": verdict.threshold.benchmark, "case": verdict.case}
-            for verdict in before_labels(verdicts, label_counts(connection, record.run_id))
+            for verdict in came_to.stale
         ],
-        "findings": [
-            asdict(finding)
-            for finding in findings(
-                connection, record.run_id, verdicts=verdicts, limit=FINDINGS_JSON
-            )
-        ],
+        "findings": [asdict(ranked.finding) for ranked in came_to.findings],
+        "cost_usd": came_to.progress.cost_usd,
+        "unpriced": list(came_to.unpriced),
     }

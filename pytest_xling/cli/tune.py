@@ -111,8 +111,8 @@ def _tune(args: argparse.Namespace, how: Tuning, wanted: Wanted) -> int:
     from pytest_xling.analysis.tuning.changes import proposed_text  # noqa: PLC0415  as above
     from pytest_xling.analysis.tuning.runs import read_runs, tuned  # noqa: PLC0415  as above
     from pytest_xling.config.thresholds_edit import replace_text  # noqa: PLC0415  for --write
+    from pytest_xling.reports.labelled import by_judge_alone  # noqa: PLC0415  as above
     from pytest_xling.reports.rendering import wrapped  # noqa: PLC0415  as above
-    from pytest_xling.reports.terminal.labelled import by_judge_alone  # noqa: PLC0415  as above
     from pytest_xling.reports.terminal.tuning_table import (  # noqa: PLC0415
         diff,
         loosened_text,

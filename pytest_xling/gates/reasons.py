@@ -310,19 +310,18 @@ def limit_of(verdict: Verdict) -> str:
     return f"max {word(most)}{behind}"
 
 
-def demand_of(verdicts: Sequence[Verdict], *, joined: str = ", ") -> str:
-    """Word what gates of one kind demand: ``max 10.0%``, ``max 10.0%, all 5.0%``.
+def demands_of(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
+    """Word what gates of one kind demand: ``max 10.0%``, and of all together ``all 5.0%``.
 
     Args:
         verdicts: of single languages, and of all together.
-        joined: stands between the two.
     """
     single = dict.fromkeys(limit_of(v) for v in verdicts if not v.threshold.weights)
     together = dict.fromkeys(limit_of(v) for v in verdicts if v.threshold.weights)
     if not single:
-        return joined.join(together)
+        return tuple(together)
     said = next(iter(single)) if len(single) == 1 else "limits vary"
-    return joined.join([said, *(f"all {limit.removeprefix('max ')}" for limit in together)])
+    return (said, *(f"all {limit.removeprefix('max ')}" for limit in together))
 
 
 def untold(count: int) -> str:

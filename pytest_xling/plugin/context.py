@@ -14,11 +14,13 @@ from pytest_xling.plugin.exit_status import RunFacts
 
 if TYPE_CHECKING:
     import pytest
+    from sqlalchemy import Connection
 
     from pytest_xling.engine.executor import Executor
     from pytest_xling.engine.on_ray import Cluster
     from pytest_xling.gates.evidence import StoredRun
     from pytest_xling.plugin.setup import Setup
+    from pytest_xling.reports.run_summary import RunSummary
     from pytest_xling.store.database import Database
     from pytest_xling.store.runs import Stop
 
@@ -72,6 +74,22 @@ class Context:
         self._unopened = ""
         """Why the store could not be opened: that was waited for, and is not for each test."""
         self._cluster: Cluster | None = None
+        self._came_to: RunSummary | None = None
+
+    def came_to(self, connection: Connection) -> RunSummary:
+        """Return what the run came to, found out once, when how it ended is kept."""
+        if self._came_to is None:
+            from pytest_xling.reports.run_summary import run_summary  # noqa: PLC0415  when one is
+
+            verbose = self.config.get_verbosity() > 0
+            self._came_to = run_summary(
+                connection,
+                self.run_id,
+                complete=self.ended in {"complete", "stopped"},
+                comparison=self.setup.compared(connection, self.run_id),
+                intervals=verbose or bool(os.environ.get("GITHUB_STEP_SUMMARY")),
+            )
+        return self._came_to
 
     @property
     def seconds(self) -> float:

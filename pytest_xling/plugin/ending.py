@@ -146,15 +146,14 @@ class Ending:
         writer = reporter._tw  # noqa: SLF001  what pytest's own plugins write to
         try:
             with ours.database.read() as connection:
+                came_to = ours.came_to(connection)
+                ours.facts.unwritten |= bool(came_to.unsummed)
                 text = summary(
-                    connection,
-                    ours.run_id,
+                    came_to,
                     width=writer.fullwidth,
                     color=writer.hasmarkup,
                     verbose=reporter.verbosity > 0,
                     store=ours.setup.settings.store,
-                    complete=not ours.facts.faults,
-                    comparison=ours.setup.compared(connection, ours.run_id),
                 )
         except REPORT_FAULTS as error:
             text = f"no summary: {error}\n"
@@ -174,7 +173,7 @@ class Ending:
 
     def _notes(self) -> Iterator[str]:
         """Say who judged, and what failed."""
-        from pytest_xling.reports.terminal.closing import failed_cases  # noqa: PLC0415  likewise
+        from pytest_xling.reports.run_summary import failed_cases  # noqa: PLC0415  likewise
 
         if self._judges_itself():
             yield (
@@ -193,7 +192,7 @@ class Ending:
         return False
 
     def _faults(self) -> Iterator[str]:
-        from pytest_xling.reports.terminal.closing import faults_met  # noqa: PLC0415  likewise
+        from pytest_xling.reports.run_summary import faults_met  # noqa: PLC0415  likewise
 
         if self._parts.evaluation.corpora_fault is not None:
             yield f"not scored: {self._parts.evaluation.corpora_fault}"

@@ -198,16 +198,15 @@ class Reporting:
         from pytest_xling.reports.github.commands import listen_again  # noqa: PLC0415
 
         if self._context.ended:
-            complete = self._context.ended in {"complete", "stopped"}
-            faults = [self._write_report(complete=complete)]
+            faults = [self._write_report()]
             if self._file:
-                faults.append(self._tell_github(complete=complete))
+                faults.append(self._tell_github())
             for fault in filter(None, faults):
                 self._write([fault], red=True)
                 self._context.facts.unwritten = True
         self._write([*([listen_again(self._token)] if self._token else []), *self._commands])
 
-    def _write_report(self, *, complete: bool) -> str:
+    def _write_report(self) -> str:
         """Write the report where one is asked for; return why there is none, "" if all is well."""
         ours = self._context
         file = ours.setup.settings.report
@@ -217,20 +216,18 @@ class Reporting:
 
         try:
             with ours.database.read() as connection:
-                compared = ours.setup.compared(connection, ours.run_id)
-                write_report(connection, ours.run_id, file, comparison=compared, complete=complete)
+                write_report(connection, ours.came_to(connection), file)
         except REPORT_FAULTS as error:
             again = f"`xling report {ours.run_id} -o report.html` writes it without asking anything"
             return f"no report: {error}; {again}"
         self._write([f"report: {file}"])
         return ""
 
-    def _tell_github(self, *, complete: bool) -> str:
+    def _tell_github(self) -> str:
         """Write the summary for GitHub; return why there is none, "" if all is well."""
         from pytest_xling.reports.github.commands import gate_annotations  # noqa: PLC0415
         from pytest_xling.reports.github.summary import MOST_BYTES, step_summary  # noqa: PLC0415
-        from pytest_xling.reports.terminal.closing import failed_cases, undecided  # noqa: PLC0415
-        from pytest_xling.store.verdicts import read_verdicts  # noqa: PLC0415
+        from pytest_xling.reports.run_summary import failed_cases  # noqa: PLC0415
 
         ours = self._context
         settings = ours.setup.settings
@@ -238,23 +235,17 @@ class Reporting:
         report = "" if settings.report is None else settings.report.name
         try:
             with ours.database.read() as connection:
-                text = step_summary(
-                    connection,
-                    ours.run_id,
-                    complete=complete,
-                    report=report,
-                    # GitHub takes a limit of all that the step has said.
-                    most_bytes=MOST_BYTES - (file.stat().st_size if file.is_file() else 0),
-                )
-                verdicts = read_verdicts(connection, ours.run_id)
+                came_to = ours.came_to(connection)
         except REPORT_FAULTS as error:
             return f"no summary for GitHub: {error}"
+        # GitHub takes a limit of all that the step has said.
+        room = MOST_BYTES - (file.stat().st_size if file.is_file() else 0)
+        text = step_summary(came_to, report=report, most_bytes=room)
         if failed := ours.facts.failed_cases:
             text += f"\n❌ {failed_cases(failed)}, and no budget tolerates what they show\n"
         text += "".join(f"\n⚠️ {warning}\n" for warning in ours.setup.warnings())
-        left = undecided(verdicts, stopped=ours.stopped_early)
         self._commands = gate_annotations(
-            [verdict for verdict in verdicts if verdict not in left],
+            came_to.gates,
             thresholds=settings.thresholds,
             workspace=Path(workspace) if workspace else None,
         )

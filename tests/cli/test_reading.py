@@ -118,11 +118,12 @@ def test_show_says_which_run_and_what_came_of_it(xling: Xling) -> None:
     said = xling("show", "run-1")
     assert 0 == said.code
     assert said.out.startswith(
-        "run run-1: complete, made 2026-11-21 10:00 UTC\n"
-        "model model-1, cost unknown: no --xling-price of model-1\n"
+        "run run-1 · model-1 · complete · made 2026-11-21 10:00 UTC\n"
+        "11 answers in 3 languages · asked 11 · 0 tokens read, 0 written\n"
     )
+    assert "cost unknown: no --xling-price of model-1" in said.out
     assert "gate closed: 1 of 7 gates failed, 3 inconclusive" in said.out
-    assert xling("show", "latest").out.startswith("run run-2: interrupted")
+    assert xling("show", "latest").out.startswith("run run-2 · model-2 · interrupted")
 
 
 @pytest.mark.parametrize(
@@ -140,10 +141,9 @@ def test_show_counts_faults(
         put_progress(connection, "run-1", worker="", state=Progress(errors=errors))
     database.close()
     assert 0 == main(["show", "run-1", "--xling-store", str(store)])
-    assert (
-        f"model model-1, cost unknown: no --xling-price of model-1\n{said}\n"
-        in capsys.readouterr().out
-    )
+    shown = capsys.readouterr().out
+    assert "cost unknown: no --xling-price of model-1 · " in shown
+    assert f"\n{said}\n" in shown
 
 
 def test_show_verbose_shows_more_of_the_texts(xling: Xling) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_xling.reports.html.page import write_report
+from pytest_xling.reports.run_summary import run_summary
 from pytest_xling.store.database import Database
 from pytest_xling.store.scores import scores
 from tests.reports.html.made_run import HOSTILE, MadeRun, make_run
@@ -91,7 +92,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
         make_run(folder / "store.sqlite", MadeRun(claims=CLAIMS, languages=LANGUAGES))
     )
     with database.read() as connection:
-        file = write_report(connection, "run-1", folder / "report.html")
+        file = write_report(connection, run_summary(connection, "run-1"), folder / "report.html")
     database.close()
     return file
 
@@ -139,7 +140,7 @@ def test_a_case_says_in_which_language_it_was_asked(browser: Browser, tmp_path: 
     ]
     database = Database(put_run(tmp_path / "store.sqlite", scored))
     with database.read() as connection:
-        file = write_report(connection, "run-1", tmp_path / "report.html")
+        file = write_report(connection, run_summary(connection, "run-1"), tmp_path / "report.html")
     database.close()
     page = browser.new_page()
     page.goto(file.as_uri())
@@ -157,7 +158,7 @@ def test_a_cost_without_a_price_is_unknown(browser: Browser, tmp_path: Path) -> 
     made = MadeRun(claims=2, languages=("en", "hi"), cost_usd=0.0, settings={"price": None})
     database = Database(make_run(tmp_path / "store.sqlite", made))
     with database.read() as connection:
-        file = write_report(connection, "run-1", tmp_path / "report.html")
+        file = write_report(connection, run_summary(connection, "run-1"), tmp_path / "report.html")
     database.close()
     page = browser.new_page()
     page.goto(file.as_uri())

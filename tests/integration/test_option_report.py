@@ -221,7 +221,8 @@ def test_scores_that_cannot_be_summed_hide_no_outcome(project: Project) -> None:
     assert outcome.code == 3, outcome.out + outcome.err
     assert "complete" == project.latest().status
     assert "INTERNALERROR" not in outcome.out + outcome.err
-    assert "no summary for GitHub: 'answer_length' gave 1e+308" in outcome.out
+    assert "'answer_length' gave 1e+308" in outcome.out
+    assert "answer\\_length' gave 1e+308" in summary.read_text("utf-8")
     assert "report: " in outcome.out
     assert "7 passed" in outcome.out
 

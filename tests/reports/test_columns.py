@@ -17,6 +17,7 @@ from pytest_xling.reports.rendering import (
     lines_of,
     listing,
 )
+from pytest_xling.reports.run_summary import run_summary
 from pytest_xling.reports.terminal import summary
 from pytest_xling.store.database import Database
 from tests.reports.stories import HINDI
@@ -103,7 +104,12 @@ def test_no_row_of_a_summary_is_wrapped_in_tmux(tmp_path: Path, width: int) -> N
     ]
     run = make_run(tmp_path / "s.sqlite", asked, metrics=["wrong_language", "repetition", "emoji"])
     with Database(run.path).read() as connection:
-        text = summary(connection, "run-1", width=width, color=False, verbose=True)
+        text = summary(
+            run_summary(connection, "run-1", intervals=True),
+            width=width,
+            color=False,
+            verbose=True,
+        )
     assert 9 <= text.count("  asked   ")
     shown = tmp_path / "shown.txt"
     shown.write_text(text, encoding="utf-8")

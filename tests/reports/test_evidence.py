@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_xling.records import Finding
+from pytest_xling.reports.findings import Ranked
 from pytest_xling.reports.rendering import to_text
-from pytest_xling.reports.terminal.findings import Ranked, finding_parts
+from pytest_xling.reports.terminal.findings import finding_parts
 from tests.reports.terminals import widest_columns
 
 TEXTS = st.text(st.characters(codec=None), max_size=400)  # lone surrogates too

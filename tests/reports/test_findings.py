@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_xling.records import Threshold
-from pytest_xling.reports.terminal.findings import find_worst, findings
+from pytest_xling.reports.findings import find_worst
 from pytest_xling.store.database import Database
 from pytest_xling.store.verdicts import read_verdicts
 from tests.reports.stories import ENGLISH, HINDI, HOSTILE, LOOP
@@ -15,6 +15,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sqlalchemy import Connection
+
+    from pytest_xling.records import Finding
+
+
+def _findings(connection: Connection, *, limit: int) -> list[Finding]:
+    ranked = find_worst(connection, "run-1", read_verdicts(connection, "run-1"), limit=limit)
+    return [each.finding for each in ranked]
 
 
 def test_failed_gates_come_first_and_answers_once(story: Connection) -> None:
@@ -32,7 +39,7 @@ def test_failed_gates_come_first_and_answers_once(story: Connection) -> None:
 
 def test_findings_hold_the_whole_texts(story: Connection) -> None:
     """Question, answer and what was detected are there as they were, for JSON."""
-    (finding,) = findings(story, "run-1", limit=1)
+    (finding,) = _findings(story, limit=1)
     assert ENGLISH + HOSTILE == finding.answer
     assert "रोटी ताज़ा कैसे रहे?" == finding.question
     assert "written in Latin letters" in finding.reason
@@ -41,7 +48,7 @@ def test_findings_hold_the_whole_texts(story: Connection) -> None:
 
 def test_no_answer_has_no_text(story: Connection) -> None:
     """An API error is told by its reason."""
-    found = [f for f in findings(story, "run-1", limit=10) if f.case == "q4-en"]
+    found = [f for f in _findings(story, limit=10) if f.case == "q4-en"]
     assert [("", "API error: 500 from upstream")] == [(f.answer, f.reason) for f in found]
 
 
@@ -59,7 +66,7 @@ def test_gates_take_turns(tmp_path: Path) -> None:
     ]
     run = make_run(tmp_path / "s.sqlite", asked, metrics=["repetition"], gates=gates)
     with Database(run.path).read() as connection:
-        cases = [finding.case for finding in findings(connection, "run-1", limit=3)]
+        cases = [finding.case for finding in _findings(connection, limit=3)]
     assert ["q0-es", "q0-en", "q1-es"] == cases
 
 
@@ -76,7 +83,7 @@ def test_a_mean_beyond_its_limit_shows_its_extremes(tmp_path: Path) -> None:
     ]
     run = make_run(tmp_path / "s.sqlite", asked, metrics=["answer_length"], gates=gates)
     with Database(run.path).read() as connection:
-        found = findings(connection, "run-1", limit=4)
+        found = _findings(connection, limit=4)
     assert ["q31-en", "q28-es", "q30-en", "q29-es"] == [finding.case for finding in found]
     assert "ceiling of the mean 1" in found[0].reason
     assert "floor of the mean 900" in found[1].reason
@@ -91,7 +98,7 @@ def test_a_share_is_shown_with_three_decimals(tmp_path: Path) -> None:
     asked = [Asked(id=f"q{n}", language="en", text=text) for n, text in enumerate(texts)]
     run = make_run(tmp_path / "s.sqlite", asked, metrics=["language_consistency"], gates=[gate])
     with Database(run.path).read() as connection:
-        found = findings(connection, "run-1", limit=9)
+        found = _findings(connection, limit=9)
     assert "0.667; floor of the mean 0.9; 2 of 3 sentences in en" in found[-1].reason
 
 

@@ -9,6 +9,7 @@ from rich.cells import cell_len
 
 from pytest_xling.gates.reasons import limit_of
 from pytest_xling.records import Estimate, Threshold, Verdict
+from pytest_xling.reports.gate_summary import GateSummary
 from pytest_xling.reports.terminal import judgement
 from pytest_xling.text.numbers import Figures
 
@@ -58,7 +59,7 @@ def _verdicts() -> list[Verdict]:
 def test_level_and_gap_have_a_column_each(turned: bool) -> None:  # noqa: FBT001  a test's parameter
     """With their own demands; neither hides the other, in whatever order they come."""
     verdicts = _verdicts()[:: -1 if turned else 1]
-    text = judgement(verdicts, {("health", "hi"): 200}, complete=True, width=80, color=False)
+    text = judgement(GateSummary(verdicts=verdicts), {("health", "hi"): 200}, width=80, color=False)
     head, demand, _, row = text.splitlines()[2:6]
     assert ["contradictory", "contradictory", "gap"] == head.split()
     assert ["language", "n", "max", "10.0%", "max", "2.0", "pp", "worse"] == demand.split()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,10 +10,9 @@ from pytest_xling.gates.evidence import Behind
 from pytest_xling.records import Estimate, RunRecord, Threshold, Verdict
 from pytest_xling.reports.github.summary import step_summary
 from pytest_xling.reports.html.model import report_model
-from pytest_xling.reports.judges import judges_behind
-from pytest_xling.reports.sheet import plain
+from pytest_xling.reports.judges import agreement, as_row, judges_behind
+from pytest_xling.reports.run_summary import run_summary
 from pytest_xling.reports.terminal import summary
-from pytest_xling.reports.terminal.calibration_table import judge_lines, judge_sheet
 from pytest_xling.stats.labelling import labelling
 from pytest_xling.store.database import Database
 from pytest_xling.store.measurements import Calibration, add_calibration
@@ -120,30 +118,30 @@ def test_what_gates_rest_on_is_told_once(run: Connection) -> None:
     assert str(behind[2]).startswith("correctness_label has not been measured in sw (xling calib")
 
 
-def test_the_summary_has_a_line_and_all_of_it_a_table(run: Connection) -> None:
-    """The worst and the best language, and where nobody has measured."""
-    short, full = (
-        summary(run, "run-1", width=80, color=False, verbose=verbose) for verbose in (False, True)
-    )
-    line = "correctness_label: F1 0.75 (hi) to 1.00 (en); not measured in sw"
-    assert line in short
-    assert line not in full
-    assert "ours.csv  2026-11-22" in full
-    assert re.search(r"^ +sw +not measured$", full, re.MULTILINE)
+def test_every_report_begins_with_how_far_judges_agree(run: Connection) -> None:
+    """Macro F1 with its interval, or that nobody has measured it, before any metric is shown."""
+    came_to = run_summary(run, "run-1")
+    text = summary(came_to, width=80, color=False, verbose=False)
+    before, _, _ = text.partition("health  0 answers")
+    assert "How far judges agree with people" in before
+    rows = [line.split() for line in before.splitlines()]
+    assert ["hi", "Hindi", "0.75", "0.60–0.87"] in rows
+    assert ["sw", "Swahili", "not", "measured"] in rows
+    before, _, _ = step_summary(came_to).partition("#### health")
+    assert "| Hindi `hi` | 0.75<br><sub>0.60–0.87</sub> |" in before
+    assert "| Swahili `sw` | not measured |" in before
 
 
-def test_the_summary_for_github_has_a_row_for_each(run: Connection) -> None:
-    """With the set of labels in full."""
-    text = step_summary(run, "run-1")
-    assert "#### What the gates rest on" in text
-    assert "| `correctness_label` | Hindi `hi` | 40 | 0.75 (" in text
-    assert " | `ours.csv@1` | 2026-11-22 |" in text
-    assert "| `correctness_label` | Swahili `sw` |  | not measured |  |  |  |" in text
+def test_it_is_said_on_which_labels_and_when(run: Connection) -> None:
+    """Own ones are told from those that come along."""
+    (note,) = run_summary(run, "run-1").notes_on_judges
+    assert "correctness_label: bundled of 2026-11-22 in en" in note
+    assert "your raters' ours.csv of 2026-11-22 in hi" in note
 
 
 def test_the_page_has_the_numbers(run: Connection) -> None:
     """Of one that nobody has measured there are none."""
-    verdict: Any = report_model(run, "run-1")["verdict"]
+    verdict: Any = report_model(run, run_summary(run, "run-1"))["verdict"]
     of_english, of_hindi, of_swahili = verdict["judges"]
     measured = tuple(of_english[key] for key in ("f1", "kappa", "n", "day"))
     assert ("1.00 (0.91–1.00)", "1.00", 40, "2026-11-22") == measured
@@ -151,8 +149,16 @@ def test_the_page_has_the_numbers(run: Connection) -> None:
     assert {"annotator": "correctness_label", "language": "sw"} == of_swahili
 
 
-def test_aspects_stand_below_their_annotator() -> None:
-    """Each has its own lines, and a line of its own in the short form."""
+def test_programs_get_the_numbers(run: Connection) -> None:
+    """In ``xling show --json``; None where nobody has measured it."""
+    rows = [as_row(behind) for behind in run_summary(run, "run-1").judges]
+    assert [("en", 1.0, 40), ("hi", 0.75, 40), ("sw", None, None)] == [
+        (row["language"], row["f1"] and round(float(str(row["f1"])), 2), row["n"]) for row in rows
+    ]
+
+
+def test_aspects_have_a_column_each() -> None:
+    """Named below their annotator."""
     behind = [
         Behind(
             annotator="empathy_llm",
@@ -162,7 +168,7 @@ def test_aspects_stand_below_their_annotator() -> None:
         )
         for aspect in ("emotional_reactions", "explorations")
     ]
-    lines = plain(judge_sheet(behind), width=80, color=False).splitlines()
-    assert "empathy_llm" == lines[2].strip()
-    assert [each.aspect for each in behind] == [line.split()[0] for line in lines[3:5]]
-    assert "empathy_llm: explorations: F1 1.00 (hi)" == judge_lines(behind)[1]
+    assert [
+        ("empathy_llm", ("emotional_reactions",)),
+        ("empathy_llm", ("explorations",)),
+    ] == [(column.name, column.demands) for column in agreement(behind)]

@@ -10,6 +10,7 @@ import pytest
 
 from pytest_xling.languages import codes
 from pytest_xling.records import Threshold
+from pytest_xling.reports.run_summary import run_summary
 from pytest_xling.reports.terminal import summary
 from pytest_xling.store.database import Database
 from tests.reports.stories import ENGLISH, HINDI
@@ -27,7 +28,8 @@ ANSI = re.compile(r"\x1b\[[0-9;]*m")
 def _summary(
     connection: Connection, *, width: int = 80, color: bool = False, verbose: bool = False
 ) -> str:
-    return summary(connection, "run-1", width=width, color=color, verbose=verbose)
+    came_to = run_summary(connection, "run-1", intervals=verbose)
+    return summary(came_to, width=width, color=color, verbose=verbose)
 
 
 def _row(text: str, start: str) -> list[str]:
@@ -157,7 +159,8 @@ def test_an_incomplete_run_is_undecided(tmp_path: Path) -> None:
     )
     with Database(run.path).read() as connection:
         assert "gate undecided: answers are missing; 1 of 1 gate passed" in _summary(connection)
-        text = summary(connection, "run-1", width=80, color=False, verbose=False, complete=True)
+        came_to = run_summary(connection, "run-1", complete=True)
+        text = summary(came_to, width=80, color=False, verbose=False)
     assert "gate open: 1 of 1 gate passed" in text
 
 
@@ -175,7 +178,8 @@ def test_commands_to_copy_stay_on_one_line(tmp_path: Path) -> None:
         settings={"thresholds": str(Path.cwd() / "my limits.yaml")},
     )
     with Database(run.path).read() as connection:
-        text = summary(connection, name, width=80, color=False, verbose=False)
+        came_to = run_summary(connection, name)
+        text = summary(came_to, width=80, color=False, verbose=False)
     assert [
         f"more: xling show {name} --verbose",
         f"      xling gate {name} --thresholds 'my limits.yaml'",
@@ -199,7 +203,8 @@ def test_commands_name_what_they_would_not_find(
 
     def said(store: StoreLocation) -> list[str]:
         with Database(run.path).read() as connection:
-            text = summary(connection, "r", width=80, color=False, verbose=True, store=store)
+            came_to = run_summary(connection, "r")
+            text = summary(came_to, width=80, color=False, verbose=True, store=store)
         return [line.removeprefix("more:").strip() for line in text.splitlines()[-2:]]
 
     commands = ["xling gate r --thresholds t.yaml --baseline before", "xling compare r before"]

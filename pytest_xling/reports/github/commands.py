@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pytest_xling.gates.judge import advises, reason_of
-from pytest_xling.reports.terminal.closing import not_passed
-from pytest_xling.reports.terminal.matrix import named
+from pytest_xling.reports.gate_summary import named
 from pytest_xling.text.display import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from pytest_xling.records import Verdict
+    from pytest_xling.reports.gate_summary import GateSummary
 
 Severity: TypeAlias = Literal["error", "warning", "notice"]
 
@@ -28,7 +28,7 @@ _MESSAGE = 500
 
 
 def gate_annotations(
-    verdicts: Sequence[Verdict], *, thresholds: Path | None = None, workspace: Path | None = None
+    gates: GateSummary, *, thresholds: Path | None = None, workspace: Path | None = None
 ) -> list[str]:
     """Return a command for each gate that did not pass, ten of each severity at most.
 
@@ -36,11 +36,11 @@ def gate_annotations(
     ones are notices.
 
     Args:
-        verdicts: of all gates.
+        gates: of all gates.
         thresholds: the file that sets the gates; without it annotations are of no file.
         workspace: the folder of the repository, to which GitHub takes paths to be relative.
     """
-    ordered = not_passed(verdicts)
+    ordered = [verdict for verdict in gates.judged if verdict.outcome != "pass"]
     file = None if thresholds is None else _relative(thresholds, workspace)
     severities: tuple[Severity, ...] = ("error", "warning", "notice")
     return [

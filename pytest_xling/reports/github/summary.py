@@ -4,52 +4,23 @@ from __future__ import annotations
 
 import html
 import re
-from collections import defaultdict
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pytest_xling.gates.reasons import demand_of
-from pytest_xling.records import ALL_LANGUAGES
-from pytest_xling.reports.freshness import freshness
-from pytest_xling.reports.judges import judges_behind, measured_day
-from pytest_xling.reports.terminal.closing import (
-    State,
-    fault_lines,
-    faults_met,
-    gate_headline,
-    next_commands,
-    passed_without_labels,
-    reasons_of,
-    state_of,
-    undecided,
-    undecided_line,
-)
-from pytest_xling.reports.terminal.findings import find_worst
-from pytest_xling.reports.terminal.matrix import (
-    is_drop,
-    is_of_metric,
-    language_name,
-    named,
-    with_intervals,
-)
-from pytest_xling.reports.terminal.spending import counted_by_us, spent
-from pytest_xling.store.answers import tokens_of
-from pytest_xling.store.cases import case_counts
-from pytest_xling.store.runs import get_run, stop_in, total_progress, unjudged_in
-from pytest_xling.store.scores import metric_steps
-from pytest_xling.store.verdicts import read_verdicts
+from pytest_xling.reports.findings import STANDINGS
+from pytest_xling.reports.judges import AGREEMENT
+from pytest_xling.reports.matrix import language_name
+from pytest_xling.reports.terminal.comparison import change_columns
 from pytest_xling.text.display import printable
-from pytest_xling.text.numbers import Figures, amount, duration, measured
+from pytest_xling.text.numbers import amount
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sqlalchemy import Connection
-
-    from pytest_xling.gates.evidence import Behind
-    from pytest_xling.records import Estimate, Outcome, RunRecord, Verdict
-    from pytest_xling.reports.terminal.closing import Reason
-    from pytest_xling.reports.terminal.findings import Ranked, Standing
+    from pytest_xling.records import Outcome
+    from pytest_xling.reports.findings import Ranked, Standing
+    from pytest_xling.reports.gate_summary import GateGroup, GateSummary, Reason, State
+    from pytest_xling.reports.matrix import Cell, Column, Matrix
+    from pytest_xling.reports.run_summary import RunSummary
 
 _MARKUP = re.compile(r"([\\`*_\[\]<>&|~$])")
 # GitHub looks for these in the finished page, where what was escaped is plain again.
@@ -101,11 +72,11 @@ def details(summary: str, content: str) -> str:
     return f"<details><summary>{summary}</summary>\n\n{content.rstrip()}\n\n</details>\n"
 
 
-_WORDS: Final[Mapping[Standing, str]] = {
-    "failed": "❌ gate failed",
-    "undecided": "❔ gate undecided",
-    "tolerated": "✅ within the budget",
-    "ungated": "no gate",
+_MARKS: Final[Mapping[Standing, str]] = {
+    "failed": "❌ ",
+    "undecided": "❔ ",
+    "tolerated": "✅ ",
+    "ungated": "",
 }
 _QUESTION: Final = 600
 _ANSWER: Final = 1200
@@ -117,8 +88,9 @@ def folded(ranked: Ranked) -> str:
     finding = ranked.finding
     language = f"{language_name(finding.language)} ({finding.language})".strip()
     summary = (
-        f"{_WORDS[ranked.standing]}: <code>{html_text(finding.metric)}</code>, "
-        f"{html_text(language)}, <code>{html_text(finding.case)}</code>"
+        f"{_MARKS[ranked.standing]}{STANDINGS[ranked.standing]}: "
+        f"<code>{html_text(finding.metric)}</code>, {html_text(language)}, "
+        f"<code>{html_text(finding.case)}</code>"
     )
     size = f" ({len(finding.answer):,} characters)" if len(finding.answer) > _ANSWER else ""
     answer = code(finding.answer, limit=_ANSWER) if finding.answer.strip() else "*no answer*"
@@ -142,58 +114,13 @@ _BESIDE: Final = 6
 """Columns of one table; of more, one would see only some without scrolling."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
-    """One metric: its head and its cells by language, as Markdown."""
-
-    head: str
-    cells: Mapping[str, str]
-
-
-def gated(verdicts: Sequence[Verdict]) -> list[Column]:
-    """Return a column for each thing gates are about, rates of all answers first."""
-    groups: dict[str, list[Verdict]] = {}
-    for verdict in verdicts:
-        groups.setdefault(named(verdict), []).append(verdict)
-    ordered = sorted(groups.items(), key=lambda group: (not _is_rate(group[1][0]), group[0]))
-    columns = []
-    for name, of_gate in ordered:
-        figures = Figures.of(*(verdict.estimate for verdict in of_gate))
-        cells = {
-            verdict.threshold.language: f"{SIGNS[verdict.outcome]} "
-            + _number(figures, verdict.estimate)
-            for verdict in of_gate
-        }
-        columns.append(Column(head=f"{code(name)}<br>{prose(demand_of(of_gate))}", cells=cells))
-    return columns
-
-
-def ungated(estimates: Mapping[str, Mapping[str, Estimate]]) -> list[Column]:
-    """Return a column for each metric, from its estimates by language."""
-    columns = []
-    for metric, by_language in estimates.items():
-        figures = Figures.of(*by_language.values())
-        cells = {language: _number(figures, made) for language, made in by_language.items()}
-        columns.append(Column(head=code(metric), cells=cells))
-    return columns
-
-
-def _is_rate(verdict: Verdict) -> bool:
-    return verdict.threshold.max_rate is not None and is_of_metric(verdict)
-
-
-def _number(figures: Figures, made: Estimate) -> str:
-    """Word a number with its interval below it."""
-    interval = figures.interval(made.low, made.high) if made.value is not None else ""
-    return figures.value(made.value) + (f"<br><sub>{interval}</sub>" if interval else "")
-
-
-def tables(columns: Sequence[Column], counts: Mapping[str, int]) -> str:
+def tables(columns: Sequence[Column], answers: Mapping[str, int], *, counts: bool = True) -> str:
     """Return tables of languages by *columns*, some columns each.
 
     Args:
         columns: one per metric.
-        counts: answers by language: the rows.
+        answers: how many there are by language: the rows.
+        counts: whether to show how many answers there are.
     """
     made = []
     for start in range(0, len(columns), _BESIDE):
@@ -201,14 +128,22 @@ def tables(columns: Sequence[Column], counts: Mapping[str, int]) -> str:
         rows = [
             [
                 _language(language),
-                f"{count:,}",
-                *(column.cells.get(language, "") for column in beside),
+                *([f"{count:,}"] if counts else []),
+                *(_cell(column.cells.get(language)) for column in beside),
             ]
-            for language, count in counts.items()
+            for language, count in answers.items()
         ]
-        head = ["language", "answers", *(column.head for column in beside)]
-        made.append(table(head, rows))
+        heads = ["<br>".join((code(each.name), *map(prose, each.demands))) for each in beside]
+        made.append(table(["language", *(["answers"] if counts else []), *heads], rows))
     return "\n".join(made)
+
+
+def _cell(cell: Cell | None) -> str:
+    """Word a number with its interval below it."""
+    if cell is None:
+        return ""
+    sign = f"{SIGNS[cell.outcome]} " if cell.outcome else ""
+    return f"{sign}{cell.value}" + (f"<br><sub>{cell.interval}</sub>" if cell.interval else "")
 
 
 def _language(language: str) -> str:
@@ -228,53 +163,38 @@ _LIGHTS: Final[Mapping[State, str]] = {
 }
 
 
-def step_summary(
-    connection: Connection,
-    run_id: str,
-    *,
-    complete: bool | None = None,
-    report: str = "",
-    most_bytes: int = MOST_BYTES,
-) -> str:
+def step_summary(came_to: RunSummary, *, report: str = "", most_bytes: int = MOST_BYTES) -> str:
     """Return what a run came to, as Markdown.
 
     Args:
-        connection: to the store.
-        run_id: the run, or ``latest``.
-        complete: whether it has all its answers; by default what the store says of its end.
+        came_to: what it came to.
         report: the file of the HTML report, where there is one.
         most_bytes: how long it may be in UTF-8. What is too long is left out, findings first.
-
-    Raises:
-        StoreError: no such run.
     """
-    run = get_run(connection, run_id)
-    if complete is None:
-        complete = run.status in {"complete", "stopped"}
-    verdicts = read_verdicts(connection, run.run_id)
-    unjudged = len(unjudged_in(run))
-    light = _LIGHTS[state_of(verdicts, complete=complete, unjudged=unjudged)]
-    counts = case_counts(connection, run.run_id)
-    stopped = stop_in(run) is not None
-    left = undecided(verdicts, stopped=stopped)
-    word = gate_headline(verdicts, complete=complete, stopped=stopped, unjudged=unjudged)
-    head = [f"### {light} {word.plain}\n"]
-    head.append(_about(connection, run, counts))
-    if faults := fault_lines(connection, run.run_id):
-        head.append("#### Without a score\n\n" + "".join(f"- {prose(line)}\n" for line in faults))
-    close = _more(run, verdicts, report=report)
-    ranked = find_worst(connection, run.run_id, verdicts, limit=FINDINGS)
+    gates = came_to.gates
+    facts = (
+        f"Model {code(came_to.run.model)}, run {code(came_to.run.run_id)}",
+        *map(prose, came_to.facts),
+    )
+    head = [f"### {_LIGHTS[gates.state]} {gates.headline}\n", " · ".join(facts) + "\n"]
+    head += [f"⚠️ {prose(warning)}\n" for warning in came_to.warnings]
+    if came_to.faults:
+        lines = "".join(f"- {prose(line)}\n" for line in came_to.faults)
+        head.append(f"#### Without a score\n\n{lines}")
+    ranked = came_to.findings[:FINDINGS]
     # In the order in which they are given up, the last first.
     middle = [
-        *_matrices(connection, run.run_id, verdicts, counts),
-        _drops(verdicts, counts),
-        _reasons([verdict for verdict in verdicts if verdict not in left]),
-        f"{prose(undecided_line(left))}\n" if left else "",
-        *(f"{prose(line)}\n" for line in passed_without_labels(verdicts)),
-        _judges(judges_behind(connection, run, verdicts)),
+        _judges(came_to),
+        *(_matrix(matrix, gates) for matrix in came_to.matrices),
+        _changes(came_to),
+        _reasons(gates),
+        *(f"{prose(note)}\n" for note in gates.notes),
         *(["#### Worst findings\n"] if ranked else []),
         *(folded(finding) for finding in ranked),
     ]
+    ways = [f"xling report {came_to.run.run_id} -o report.html", *came_to.commands()]
+    close = f"Report: {code(report)}. " if report else ""
+    close += f"More: {', '.join(map(code, ways))}\n"
     return _fitted([*head, *filter(None, middle)], close, keep=len(head), most_bytes=most_bytes)
 
 
@@ -290,140 +210,56 @@ def _fitted(parts: list[str], close: str, *, keep: int, most_bytes: int) -> str:
     return "\n".join(left)
 
 
-def _about(connection: Connection, run: RunRecord, counts: Mapping[tuple[str, str], int]) -> str:
-    """Say what was asked of whom, and what that took."""
-    languages = len({language for _, language in counts})
-    progress, tokens = total_progress(connection, run.run_id), tokens_of(connection, run.run_id)
-    facts = [
-        f"Model {code(run.model)}, run {code(run.run_id)}",
-        f"{amount(sum(counts.values()), 'answer')} in {amount(languages, 'language')}",
-        f"{tokens.prompt:,} tokens read, {tokens.completion:,} written",
-    ]
-    if cost := spent(run, progress.cost_usd):
-        facts.append(prose(cost))
-    new = freshness(connection, run)
-    facts.append(str(new))
-    if new.other_models:
-        facts.append(f"⚠️ {prose(new.other_models)}")
-    if counted := counted_by_us(connection, run.run_id):
-        facts.append(counted)
-    if run.seconds is not None:
-        facts.append(duration(run.seconds))
-    if progress.errors:
-        facts.append(f"⚠️ {faults_met(progress.errors)}")
-    return " · ".join(facts) + "\n"
+def _judges(came_to: RunSummary) -> str:
+    """Say how far judges agree with people, where gates rest on them."""
+    if not came_to.agreement:
+        return ""
+    rows = dict.fromkeys(sorted({each.language for each in came_to.judges}), 0)
+    notes = "".join(f"\n{prose(note)}\n" for note in came_to.notes_on_judges)
+    agreement = tables(came_to.agreement, rows, counts=False)
+    return f"#### How far judges agree with people\n\n{prose(AGREEMENT)}\n\n{agreement}{notes}"
 
 
-def _reasons(verdicts: Sequence[Verdict]) -> str:
+def _matrix(matrix: Matrix, gates: GateSummary) -> str:
+    """Return the gated metrics of a benchmark; where there are none, all its metrics."""
+    columns = matrix.gated or matrix.free
+    legend = f"\n{LEGEND} · {prose(gates.legend('below a number'))}\n" if matrix.gated else ""
+    shown = f"{tables(columns, matrix.answers)}{legend}" if columns else ""
+    return f"#### {prose(matrix.benchmark)}\n\n{shown}" if shown else ""
+
+
+def _changes(came_to: RunSummary) -> str:
+    """Return what has changed since the baseline, by more than chance explains."""
+    if came_to.comparison is None:
+        return ""
+    found = [change for change in came_to.comparison.changes if change.is_found]
+    if not found:
+        return ""
+    columns = change_columns(found)
+    rows = [[prose(cell) for cell in row] for row in zip(*columns.values(), strict=True)]
+    baseline = prose(came_to.comparison.baseline)
+    return f"#### Changes since {baseline}\n\n{table([*columns], rows, left=2)}"
+
+
+def _reasons(gates: GateSummary) -> str:
     """List the gates that did not pass; of many the first, the others folded away."""
-    unmet = reasons_of(verdicts)
+    unmet = gates.unmet
     if not unmet:
         return ""
-    several = len({verdict.threshold.benchmark for verdict in verdicts}) > 1
-    lines = [_reason(each, several=several) for each in unmet[:MOST_REASONS]]
-    left_out = sum(len(each.languages) for each in unmet[MOST_REASONS:])
-    if left_out:
+    lines = [_reason(group, reason) for group, reason in unmet[:MOST_REASONS]]
+    if left_out := sum(len(reason.languages) for _, reason in unmet[MOST_REASONS:]):
         lines.append(f"- … and {amount(left_out, 'more gate')}")
     text = "#### Gates that did not pass\n\n" + "\n".join(lines[:REASONS]) + "\n"
     if rest := lines[REASONS:]:
-        gates = sum(len(each.languages) for each in unmet[REASONS:])
-        text += "\n" + details(f"{amount(gates, 'more gate')} did not pass", "\n".join(rest))
+        folded_away = sum(len(reason.languages) for _, reason in unmet[REASONS:])
+        text += "\n" + details(f"{amount(folded_away, 'more gate')} did not pass", "\n".join(rest))
     return text
 
 
-def _reason(unmet: Reason, *, several: bool) -> str:
-    gate = f"{unmet.benchmark}/{unmet.gate}" if several else unmet.gate
-    where = f" ({code(unmet.origin)})" if unmet.origin else ""
-    languages = prose(", ".join(unmet.languages))
+def _reason(group: GateGroup, reason: Reason) -> str:
+    where = f" ({code(reason.origin)})" if reason.origin else ""
+    languages = prose(", ".join(reason.languages))
     return (
-        f"- {SIGNS[unmet.outcome]} **{unmet.outcome}** {code(gate)} {languages}: "
-        f"{prose(unmet.reason)}{where}"
+        f"- {SIGNS[group.outcome]} **{group.outcome}** {code(group.gate)} {languages}: "
+        f"{prose(reason.text)}{where}"
     )
-
-
-def _judges(behind: Sequence[Behind]) -> str:
-    """Say how good the annotators are whose labels the gates rest on."""
-    if not behind:
-        return ""
-    rows = []
-    for each in behind:
-        annotator = code(": ".join(filter(None, (each.annotator, each.aspect))))
-        quality = ("", "not measured", "", "", "")
-        if each.measured is not None:
-            quality_of = each.measured.quality
-            quality = (
-                f"{quality_of.n:,}",
-                measured(quality_of.macro_f1),
-                measured(quality_of.kappa, interval=False),
-                code(each.measured.source),
-                measured_day(each),
-            )
-        rows.append([annotator, _language(each.language), *quality])
-    head = ["annotator", "language", "n", "F1 (95%)", "κ", "labels", "measured"]
-    return f"#### What the gates rest on\n\n{table(head, rows, left=2)}"
-
-
-def _matrices(
-    connection: Connection,
-    run_id: str,
-    verdicts: Sequence[Verdict],
-    counts: Mapping[tuple[str, str], int],
-) -> list[str]:
-    """Return for each benchmark a title and its gated metrics; without any gate, all metrics."""
-    made = []
-    free: defaultdict[str, dict[str, dict[str, Estimate]]] = defaultdict(dict)
-    if not verdicts:
-        estimates = with_intervals(connection, run_id, metric_steps(connection, run_id))
-        for (benchmark, metric, language), estimate in sorted(estimates.items()):
-            free[benchmark].setdefault(metric, {})[language] = estimate
-    for benchmark in dict.fromkeys([*(b for b, _ in counts), *_benchmarks(verdicts)]):
-        mine = [v for v in verdicts if v.threshold.benchmark == benchmark and not is_drop(v)]
-        columns = gated(mine) if verdicts else ungated(free[benchmark])
-        if columns:
-            legend = f"\n{LEGEND} · below a number: its interval\n" if verdicts else ""
-            rows = _rows(benchmark, mine, counts)
-            made.append(f"#### {prose(benchmark)}\n\n{tables(columns, rows)}{legend}")
-    return made
-
-
-def _benchmarks(verdicts: Sequence[Verdict]) -> list[str]:
-    return [verdict.threshold.benchmark for verdict in verdicts]
-
-
-def _rows(
-    benchmark: str, verdicts: Sequence[Verdict], counts: Mapping[tuple[str, str], int]
-) -> dict[str, int]:
-    """Return the answers of each language; one may have a gate and no answer."""
-    rows = {language: n for (bench, language), n in counts.items() if bench == benchmark}
-    total = sum(rows.values())
-    return rows | {
-        code: total if code == ALL_LANGUAGES else 0
-        for code in dict.fromkeys(v.threshold.language for v in verdicts)
-        if code not in rows
-    }
-
-
-def _drops(verdicts: Sequence[Verdict], counts: Mapping[tuple[str, str], int]) -> str:
-    """Return how much worse the model is than its baseline, where gates ask that."""
-    drops = [verdict for verdict in verdicts if is_drop(verdict)]
-    if not drops:
-        return ""
-    baselines = sorted({verdict.estimate.baseline for verdict in drops})
-    text = f"#### Change against the baseline {', '.join(map(code, baselines))}\n\n"
-    text += "By how much the model is worse, question by question; below 0 it is better.\n\n"
-    for benchmark in dict.fromkeys(_benchmarks(drops)):
-        mine = [verdict for verdict in drops if verdict.threshold.benchmark == benchmark]
-        rows = {
-            language: n
-            for language, n in _rows(benchmark, mine, counts).items()
-            if any(verdict.threshold.language == language for verdict in mine)
-        }
-        text += f"{tables(gated(mine), rows)}\n"
-    return f"{text.rstrip()}\n"
-
-
-def _more(run: RunRecord, verdicts: Sequence[Verdict], *, report: str) -> str:
-    ways = [f"xling show {run.run_id}", f"xling report {run.run_id} -o report.html"]
-    ways += next_commands(run, verdicts, verbose=True)
-    written = f"Report: {code(report)}. " if report else ""
-    return f"{written}More: {', '.join(map(code, ways))}\n"

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_xling.keys import canonical_json
+from pytest_xling.reports.estimates import traits_of
 from pytest_xling.reports.html.escaping import Strings, compact, cut_to, visible
-from pytest_xling.reports.terminal.matrix import kind_of
 from pytest_xling.store.answers import translations
 from pytest_xling.store.cases import StoredCase, asked, read_cases
 
@@ -178,7 +178,7 @@ def _excerpts(
         )
     if len(excerpts) <= MOST_CASES:
         return excerpts, 0
-    flags = {metric for _, metric, _ in scores if kind_of(metric) == "flag"}
+    flags = {metric for _, metric, _ in scores if traits_of(metric).kind == "flag"}
     foremost = {
         _where(score)
         for (_, metric, _), of_metric in scores.items()

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import inspect
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pytest_xling import registry
-from pytest_xling.errors import ConfigError, EvaluationError
+from pytest_xling.errors import EvaluationError
 from pytest_xling.gates.differences import gap_estimate
-from pytest_xling.gates.estimate import Measure, estimate
+from pytest_xling.gates.estimate import Measure
 from pytest_xling.gates.judge import blocks, reason_of
 from pytest_xling.gates.reasons import limit_of
 from pytest_xling.gates.spec import kind_of
-from pytest_xling.records import ALL_LANGUAGES, Estimate
+from pytest_xling.records import Estimate
+from pytest_xling.reports.estimates import estimated
 from pytest_xling.reports.html.escaping import as_json, compact, visible
-from pytest_xling.reports.judges import measured_day
-from pytest_xling.reports.terminal.closing import gate_headline, state_of
-from pytest_xling.reports.terminal.matrix import ALPHA
+from pytest_xling.reports.labelled import before_labels_text
 from pytest_xling.text.numbers import Figures, measured, p_value
 
 if TYPE_CHECKING:
@@ -26,50 +22,28 @@ if TYPE_CHECKING:
 
     from pytest_xling.analysis.comparison import Change
     from pytest_xling.gates.evidence import Behind
-    from pytest_xling.interfaces.metric import Better, Bounds, MetricKind
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Score, Verdict
-    from pytest_xling.store.runs import Progress
+    from pytest_xling.reports.estimates import MetricTraits
+    from pytest_xling.reports.run_summary import RunSummary
     from pytest_xling.store.scores import Place
 
 
-def verdict_model(
-    verdicts: Sequence[Verdict],
-    progress: Progress,
-    faults: Sequence[str],
-    *,
-    behind: Sequence[Behind] = (),
-    complete: bool,
-    stopped: bool = False,
-    unjudged: int = 0,
-    before_labels: str = "",
-) -> dict[str, JsonValue]:
-    """Return the decision, the numbers behind it, all gates, and what these rest on.
-
-    Args:
-        verdicts: of all gates.
-        progress: how many cases were planned, done and met a fault.
-        faults: what they met.
-        behind: the annotators whose labels gates rest on.
-        complete: whether the run has all its answers.
-        stopped: whether a gate that failed ended it early.
-        unjudged: how many gates there should be besides.
-        before_labels: which gates were judged before people labelled answers, in words.
-    """
-    counts = Counter(verdict.outcome for verdict in verdicts)
+def verdict_model(came_to: RunSummary) -> dict[str, JsonValue]:
+    """Return the decision, the numbers behind it, all gates, and what these rest on."""
+    gates = came_to.gates
+    counts = Counter(verdict.outcome for verdict in gates.verdicts)
     return {
-        "state": state_of(verdicts, complete=complete, unjudged=unjudged),
-        "headline": gate_headline(
-            verdicts, complete=complete, stopped=stopped, unjudged=unjudged
-        ).plain,
-        "complete": complete,
-        "planned": progress.total,
-        "faults": progress.errors,
-        "met": [visible(fault) for fault in faults],
-        "before_labels": visible(before_labels),
+        "state": gates.state,
+        "headline": gates.headline,
+        "complete": gates.complete,
+        "planned": came_to.progress.total,
+        "faults": came_to.progress.errors,
+        "met": [visible(fault) for fault in came_to.faults],
+        "before_labels": visible(before_labels_text(came_to.stale, came_to.run.run_id)),
         "counts": dict(sorted(counts.items())),
-        "gates": [_gate(verdict) for verdict in verdicts],
-        "judges": [_judge(each) for each in behind],
+        "gates": [_gate(verdict) for verdict in gates.verdicts],
+        "judges": [_judge(each) for each in came_to.judges],
     }
 
 
@@ -108,56 +82,13 @@ def _judge(behind: Behind) -> dict[str, JsonValue]:
         "kappa": measured(quality.kappa, interval=False),
         "labels": visible(behind.measured.source),
         "human": behind.measured.human,
-        "day": measured_day(behind),
+        "day": behind.measured.created_at[:10],
     }
 
 
 def _p(made: Estimate) -> str | None:
     p = made.p if made.p_holm is None else made.p_holm
     return None if p is None else f"p {p_value(p)}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MetricTraits:
-    """What a page has to know of a metric; of one that is not installed here any more, little."""
-
-    name: str
-    kind: MetricKind = "number"
-    better: Better | None = None
-    bounds: Bounds = (None, None)
-    unit: str = "answer"
-    share: bool = False
-    about: str = ""
-    """The first line of its documentation."""
-
-    def measure(self, language: str, *limits: float) -> Measure:
-        """Return what is measured of it in a language; its mean may be a share."""
-        return Measure(
-            metric=self.name,
-            language=language,
-            share=self.share or self.kind == "flag",
-            better=self.better or "higher",
-            bounds=self.bounds,
-            alpha=ALPHA,
-            limits=limits,
-        )
-
-
-def traits_of(metric: str) -> MetricTraits:
-    """Return the traits of the metric called *metric*."""
-    try:
-        made: Any = registry.load("metric", metric)
-    except ConfigError:
-        return MetricTraits(name=metric)
-    return MetricTraits(
-        name=metric,
-        kind=made.kind,
-        better=made.better,
-        bounds=made.bounds,
-        unit=made.unit,
-        share=made.share,
-        about=(inspect.getdoc(made) or "").partition("\n")[0].replace("``", "'"),
-    )
 
 
 def table_of(
@@ -188,7 +119,7 @@ def table_of(
             here = scores.get((benchmark, metric.name, language), ())
             value = gated.get((metric.name, language, "limit"))
             if value is None and here:
-                value = estimated(metric, here, language=language)
+                value = estimated(metric.name, here, language=language)
             if value is not None:
                 made[language] = value
         ends = [number for each in made.values() for number in (each.value, each.high)]
@@ -242,18 +173,6 @@ def _worse(amount: float, figures: Figures, *, words: tuple[str, str] = ("worse"
     return f"{size} {words[0] if amount > 0 else words[1]}"
 
 
-def estimated(
-    metric: MetricTraits, scores: Sequence[Score], *, language: str = ALL_LANGUAGES
-) -> Estimate:
-    """Estimate a metric; where its scores cannot be put together, without a value."""
-    try:
-        return estimate(scores, metric.measure(language))
-    except EvaluationError as error:
-        return Estimate.none(
-            str(error), metric=metric.name, language=language, unscored=len(scores)
-        )
-
-
 def _gap(
     metric: MetricTraits,
     scores: Sequence[Score],
@@ -266,7 +185,9 @@ def _gap(
     if metric.better is None or metric.unit == "pivot":
         return None
     try:
-        return gap_estimate(scores, pivot_scores, metric.measure(language, 0.0), pivot=pivot)
+        return gap_estimate(
+            scores, pivot_scores, Measure.of(metric.name, language, limits=(0.0,)), pivot=pivot
+        )
     except EvaluationError as error:
         return Estimate.none(
             str(error), metric=metric.name, language=language, unscored=len(scores)

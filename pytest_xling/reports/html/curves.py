@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pytest_xling.errors import ConfigError, EvaluationError
 from pytest_xling.gates.pairing import temperature_of
-from pytest_xling.reports.html.cells import estimated
+from pytest_xling.reports.estimates import estimated
 from pytest_xling.reports.html.escaping import as_json
 from pytest_xling.reports.papers.uphill_curves import stance_curves
 from pytest_xling.reports.papers.uphill_rows import stance_rows
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Score
-    from pytest_xling.reports.html.cells import MetricTraits
+    from pytest_xling.reports.estimates import MetricTraits
     from pytest_xling.reports.papers.paper_table import Row
     from pytest_xling.store.scores import Place
     from pytest_xling.text.numbers import Figures
@@ -55,7 +55,8 @@ def curves_of(
             lines: dict[str, JsonValue] = {
                 language: [
                     as_json(
-                        estimated(metric, group[at], language=language), figures.get(metric.name)
+                        estimated(metric.name, group[at], language=language),
+                        figures.get(metric.name),
                     )
                     if at in group
                     else None

@@ -7,35 +7,18 @@ from typing import TYPE_CHECKING, Final
 from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find, script_name
 from pytest_xling.records import ALL_LANGUAGES
-from pytest_xling.reports.freshness import freshness
+from pytest_xling.reports.estimates import estimated, traits_of
 from pytest_xling.reports.html.browser import Costs, case_columns
 from pytest_xling.reports.html.cells import (
-    estimated,
     figures_of,
     table_of,
-    traits_of,
     verdict_model,
 )
 from pytest_xling.reports.html.curves import curves_of, stance_figures
 from pytest_xling.reports.html.escaping import as_json, compact, cut_to, visible
-from pytest_xling.reports.judges import judges_behind
 from pytest_xling.reports.pivot import named_pivot
-from pytest_xling.reports.terminal.closing import fault_lines
-from pytest_xling.reports.terminal.findings import find_worst
-from pytest_xling.reports.terminal.labelled import before_labels, before_labels_text
-from pytest_xling.reports.terminal.spending import unpriced
-from pytest_xling.store.cases import case_counts
-from pytest_xling.store.human_labels import label_counts
-from pytest_xling.store.runs import (
-    DESCRIBED,
-    finished_at,
-    get_run,
-    stop_in,
-    total_progress,
-    unjudged_in,
-)
-from pytest_xling.store.scores import metric_steps, scores_by_place
-from pytest_xling.store.verdicts import read_verdicts
+from pytest_xling.store.runs import DESCRIBED, finished_at
+from pytest_xling.store.scores import scores_by_place
 from pytest_xling.text.stance import LEVELS
 
 if TYPE_CHECKING:
@@ -43,11 +26,12 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from pytest_xling.analysis.comparison import Change, Comparison
+    from pytest_xling.analysis.comparison import Change
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import RunRecord, Score, Verdict
+    from pytest_xling.reports.estimates import MetricTraits
     from pytest_xling.reports.freshness import Freshness
-    from pytest_xling.reports.html.cells import MetricTraits
+    from pytest_xling.reports.run_summary import RunSummary
     from pytest_xling.store.scores import MetricStep, Place
     from pytest_xling.text.numbers import Figures
 
@@ -127,7 +111,7 @@ def groups_of(
                 ]
                 if pooled:
                     cells[metric.name] = as_json(
-                        estimated(metric, pooled), figures.get(metric.name)
+                        estimated(metric.name, pooled), figures.get(metric.name)
                     )
             rows.append({"name": name, "languages": codes, "cells": cells})
         averages[trait] = rows
@@ -145,33 +129,16 @@ FINDINGS = 12
 _EXCERPT = 600
 
 
-def report_model(
-    connection: Connection,
-    run_id: str,
-    *,
-    comparison: Comparison | None = None,
-    complete: bool | None = None,
-) -> dict[str, JsonValue]:
+def report_model(connection: Connection, came_to: RunSummary) -> dict[str, JsonValue]:
     """Return what a page says of a run.
 
     Args:
-        connection: to the store.
-        run_id: the run, or ``latest``.
-        comparison: of the run with its baseline, where it has one.
-        complete: whether the run has all its answers; by default what the store says of its end.
-
-    Raises:
-        StoreError: no such run.
+        connection: to the store, for its cases.
+        came_to: what the run came to.
     """
-    run = get_run(connection, run_id)
-    if complete is None:
-        complete = run.status in {"complete", "stopped"}
-    verdicts = read_verdicts(connection, run.run_id)
-    counts = case_counts(connection, run.run_id)
-    steps = metric_steps(connection, run.run_id)
+    run, comparison = came_to.run, came_to.comparison
+    verdicts, counts, steps = came_to.gates.verdicts, came_to.answers, came_to.steps
     scores = scores_by_place(connection, run.run_id, steps)
-    progress = total_progress(connection, run.run_id)
-    stale = before_labels(verdicts, label_counts(connection, run.run_id))
     # A language may have a gate and not one answer.
     codes = {code for _, code in counts} | {v.threshold.language for v in verdicts}
     languages = {code: language_traits(code) for code in sorted(codes)}
@@ -189,17 +156,8 @@ def report_model(
     ended = finished_at(connection, run.run_id)
     return {
         "format": FORMAT,
-        "run": _run(run) | {"finished": ended, **_answers(freshness(connection, run))},
-        "verdict": verdict_model(
-            verdicts,
-            progress,
-            fault_lines(connection, run.run_id),
-            behind=judges_behind(connection, run, verdicts),
-            complete=complete,
-            stopped=stop_in(run) is not None,
-            unjudged=len(unjudged_in(run)),
-            before_labels=before_labels_text(stale, run.run_id),
-        ),
+        "run": _run(run) | {"finished": ended, **_answers(came_to.freshness)},
+        "verdict": verdict_model(came_to),
         "baseline": None if comparison is None else visible(comparison.baseline),
         "languages": languages,
         "levels": list(LEVELS),
@@ -227,11 +185,11 @@ def report_model(
                 "reason": cut_to(ranked.finding.reason, _EXCERPT),
                 "answer": cut_to(ranked.finding.answer, _EXCERPT),
             }
-            for ranked in find_worst(connection, run.run_id, verdicts, limit=FINDINGS)
+            for ranked in came_to.findings[:FINDINGS]
         ],
         "cost": {
-            "spent_usd": compact(progress.cost_usd),
-            "unpriced": unpriced(run),
+            "spent_usd": compact(came_to.progress.cost_usd),
+            "unpriced": list(came_to.unpriced),
             "seconds": run.seconds,
             "rows": costs.rows(),
         },

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from pytest_xling.analysis.comparison import Comparison
     from pytest_xling.keys import JsonValue
+    from pytest_xling.reports.run_summary import RunSummary
 
 SCRIPTS: Final = (
     "dom.js",
@@ -35,28 +35,18 @@ SCRIPTS: Final = (
 """In the order they build on each other; together they are one script."""
 
 
-def write_report(
-    connection: Connection,
-    run_id: str,
-    path: str | Path,
-    *,
-    comparison: Comparison | None = None,
-    complete: bool | None = None,
-) -> Path:
+def write_report(connection: Connection, came_to: RunSummary, path: str | Path) -> Path:
     """Write a run as one HTML file, and return where.
 
     Args:
         connection: to the store.
-        run_id: the run, or ``latest``.
+        came_to: what the run came to.
         path: of the file; what is there is replaced, and missing folders are made.
-        comparison: of the run with its baseline, where it has one.
-        complete: whether the run has all its answers; by default what the store says of its end.
 
     Raises:
-        StoreError: no such run.
         ConfigError: the file cannot be written.
     """
-    model = report_model(connection, run_id, comparison=comparison, complete=complete)
+    model = report_model(connection, came_to)
     file = Path(path)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from xml.sax.saxutils import escape
 
 from pytest_xling.errors import ConfigError
-from pytest_xling.reports.terminal.matrix import language_name
+from pytest_xling.reports.matrix import language_name
 from pytest_xling.text.display import printable
 from pytest_xling.text.stance import LEVELS, STANCES, VERACITIES
 

@@ -6,14 +6,12 @@ from itertools import groupby
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_xling.gates.evidence import LEAST_LABELLED, LEAST_PER_LABEL, LEAST_QUESTIONS
-from pytest_xling.reports.judges import measured_day, name_of_labels
 from pytest_xling.reports.sheet import Sheet
 from pytest_xling.text.numbers import measured, percent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-    from pytest_xling.gates.evidence import Behind
     from pytest_xling.stats.label_quality import Measure
     from pytest_xling.store.measurements import Calibration
 
@@ -73,87 +71,30 @@ def calibration_rows(calibrations: Sequence[Calibration]) -> list[Row]:
     return rows
 
 
-def judge_sheet(behind: Sequence[Behind], *, title: str = "") -> Sheet:
-    """Return one table of all annotators, with a line for each language.
-
-    Args:
-        behind: annotators, sorted; those of one name together.
-        title: of the table.
-    """
-    rows: list[tuple[str, ...]] = []
-    for name, group in groupby(behind, key=lambda each: (each.annotator, each.aspect)):
-        annotator, aspect = name
-        if aspect and not any(annotator == row[0] for row in rows):
-            rows.append((annotator, *[""] * 6))
-        for number, each in enumerate(group):
-            first = "" if number else aspect or annotator
-            rows.append((first, each.language, *_measured_cells(each)))
+def overview_sheet(calibrations: Sequence[Calibration]) -> Sheet:
+    """Return one table of all annotators, with a line for each language."""
     heads = ("annotator", "language", "n", "F1 (95%)", "κ", "labels", "measured")
-    return Sheet(
-        title=title,
-        columns=dict(zip(heads, map(list, zip(*rows, strict=True)), strict=True)),
-        left=2,
-        notes=(
-            "F1: macro F1; κ: Cohen's. `xling calibrate WHAT` says more of each.",
-            *_asked_again(behind),
-        ),
-    )
-
-
-def _asked_again(behind: Sequence[Behind]) -> Iterator[str]:
-    """Say how judges did that were asked about their anchors again before the gates."""
-    asked = [
-        f"{each.aspect} {each.language} {check.right_now} of {check.n}".strip()
-        + ("" if check.right_now == check.right_then else f" (was {check.right_then})")
-        for each in behind
-        if (check := each.checked) is not None
-    ]
-    if asked:
-        yield f"Asked again before the gates, and right about: {', '.join(asked)}."
-    for each in behind:
-        if each.changed:
-            yield f"{each.annotator} in {each.language}: {each.changed}."
-
-
-def _measured_cells(behind: Behind) -> tuple[str, ...]:
-    """Return what there is to say of one annotator in one language."""
-    if behind.measured is None:
-        return ("", "not measured", "", "", "")
-    quality = behind.measured.quality
-    return (
-        str(quality.n),
-        measured(quality.macro_f1),
-        measured(quality.kappa, interval=False),
-        name_of_labels(behind),
-        measured_day(behind),
-    )
-
-
-def judge_lines(behind: Sequence[Behind]) -> list[str]:
-    """Return a line for each annotator, such as "stance_reader: F1 0.64 (hi) to 0.81 (en)".
-
-    Args:
-        behind: annotators, sorted; those of one name together.
-    """
-    return [
-        _judge_line(": ".join(filter(None, name)), list(group))
-        for name, group in groupby(behind, key=lambda each: (each.annotator, each.aspect))
-    ]
-
-
-def _judge_line(name: str, behind: Sequence[Behind]) -> str:
-    reached = sorted(
-        (each.measured.quality.macro_f1.value or 0.0, each.language)
-        for each in behind
-        if each.measured is not None
-    )
-    ends = [f"{f1:.2f} ({language})" for f1, language in (*reached[:1], *reached[1:][-1:])]
-    parts = [f"F1 {' to '.join(ends)}"] if ends else []
-    if missing := [each.language for each in behind if each.measured is None]:
-        parts.append(f"not measured in {' '.join(missing)}")
-    if changed := [each.language for each in behind if each.changed]:
-        parts.append(f"changed in {' '.join(changed)}")
-    return f"{name}: {'; '.join(parts)}"
+    rows: list[tuple[str, ...]] = []
+    ordered = sorted(calibrations, key=lambda c: (c.annotator, c.aspect, c.language))
+    for (annotator, aspect), group in groupby(ordered, key=lambda c: (c.annotator, c.aspect)):
+        if aspect and not any(annotator == row[0] for row in rows):
+            rows.append((annotator, *[""] * (len(heads) - 1)))
+        for number, each in enumerate(group):
+            quality = each.quality
+            rows.append(
+                (
+                    "" if number else aspect or annotator,
+                    each.language,
+                    str(quality.n),
+                    measured(quality.macro_f1),
+                    measured(quality.kappa, interval=False),
+                    each.source.rpartition("@")[0],
+                    each.created_at[:10],
+                )
+            )
+    columns = dict(zip(heads, map(list, zip(*rows, strict=True)), strict=True))
+    note = "F1: macro F1; κ: Cohen's. `xling calibrate WHAT` says more of each."
+    return Sheet(title="", columns=columns, left=2, notes=(note,))
 
 
 def calibration_sheets(calibrations: Sequence[Calibration]) -> list[Sheet]:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from pytest_xling.reports.matrix import language_name
 from pytest_xling.reports.rendering import MIN_WIDTH, counted, listing_width, ruled_table, to_text
 from pytest_xling.reports.sheet import Sheet
-from pytest_xling.reports.terminal.matrix import OUTCOMES, language_name
+from pytest_xling.reports.terminal.matrix import OUTCOMES
 from pytest_xling.text.display import printable
 from pytest_xling.text.numbers import NONE, Figures, amount, p_cell
 
@@ -129,7 +130,7 @@ def _is_shown(change: Change, blamed: Collection[tuple[str, str, str]]) -> bool:
 
 def _table(changes: Sequence[Change], *, width: int) -> Table:
     """Return a line per change; what does not fit *width* is left out, the least needed first."""
-    columns = _columns(changes)
+    columns = change_columns(changes)
     for head in ("effect", "", "then", "95% interval"):
         if listing_width(columns) <= width:
             break
@@ -155,7 +156,8 @@ def _table(changes: Sequence[Change], *, width: int) -> Table:
     return table
 
 
-def _columns(changes: Sequence[Change]) -> dict[str, list[str]]:
+def change_columns(changes: Sequence[Change]) -> dict[str, list[str]]:
+    """Return what has changed, as texts by the head they stand below."""
     several = len({change.benchmark for change in changes}) > 1
     rows = []
     for change in changes:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_xling.records import Estimate, Threshold, Verdict
+from pytest_xling.reports.gate_summary import GateSummary
 from pytest_xling.reports.github.commands import gate_annotations, listen_again, stop_listening
 from tests.reports.github.runner import Command, heard
 
@@ -48,7 +49,9 @@ def verdict(
 
 def annotated(*verdicts: Verdict, thresholds: Path | None = FILE) -> list[Command]:
     """Return the annotations a runner makes of these."""
-    made = gate_annotations(verdicts, thresholds=thresholds, workspace=Path("/work/repo"))
+    made = gate_annotations(
+        GateSummary(verdicts=verdicts), thresholds=thresholds, workspace=Path("/work/repo")
+    )
     return heard("\n".join(made))
 
 

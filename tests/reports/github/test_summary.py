@@ -10,6 +10,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from pytest_xling.reports.github.summary import MOST_BYTES, step_summary
+from pytest_xling.reports.run_summary import run_summary
 from pytest_xling.store.answers import tokens_of
 from pytest_xling.store.cases import read_cases
 from pytest_xling.store.database import Database
@@ -44,7 +45,7 @@ def run(database: Database) -> Iterator[Connection]:
 
 def test_the_verdict_comes_first(run: Connection) -> None:
     """A light and words, then what was asked, then tables, then gates, then findings."""
-    text = step_summary(run, "latest")
+    text = step_summary(run_summary(run, "latest"))
     assert text.startswith("### 🔴 gate closed: ")
     heads = re.findall(r"^#+ (.*)", text, re.MULTILINE)
     assert ["presupposition", "Gates that did not pass", "Worst findings"] == heads[1:]
@@ -63,7 +64,7 @@ def test_light_and_words_go_together(tmp_path: Path) -> None:
             make_run(tmp_path / f"{number}.sqlite", replace(made, languages=LANGUAGES))
         )
         with store.read() as connection:
-            text = step_summary(connection, "run-1")
+            text = step_summary(run_summary(connection, "run-1"))
         store.close()
         assert text.startswith(begin)
         assert "| Hindi `hi` |" in text
@@ -72,7 +73,7 @@ def test_light_and_words_go_together(tmp_path: Path) -> None:
 def test_every_gate_has_its_cell(run: Connection) -> None:
     """Each gate's outcome stands in the row of its language, a sign and its number."""
     signs = {"pass": "✅", "fail": "❌", "inconclusive": "❔", "error": "⚠️"}
-    html = MARKDOWN.render(step_summary(run, "latest"))
+    html = MARKDOWN.render(step_summary(run_summary(run, "latest")))
     verdicts = read_verdicts(run, "run-1")
     for language in LANGUAGES:
         row = next(
@@ -88,7 +89,7 @@ def test_every_gate_has_its_cell(run: Connection) -> None:
 
 def test_gates_that_did_not_pass_come_with_reasons(run: Connection) -> None:
     """Every one of them is named with its reason and its line."""
-    html = MARKDOWN.render(step_summary(run, "latest"))
+    html = MARKDOWN.render(step_summary(run_summary(run, "latest")))
     lines = re.findall("<li>(.*?)</li>", html, re.DOTALL)
     for verdict in read_verdicts(run, "run-1"):
         told = [
@@ -107,7 +108,7 @@ def test_more_than_ten_reasons_are_folded(tmp_path: Path) -> None:
     made = MadeRun(claims=3, hostile=False)
     store = Database(make_run(tmp_path / "store.sqlite", made))
     with store.read() as connection:
-        text = step_summary(connection, "run-1")
+        text = step_summary(run_summary(connection, "run-1"))
     store.close()
     before, _, after = text.partition("<details><summary>")
     assert 10 == before.count("\n- ")
@@ -116,7 +117,7 @@ def test_more_than_ten_reasons_are_folded(tmp_path: Path) -> None:
 
 def test_texts_are_inert(run: Connection) -> None:
     """Hostile answers, and a model's name with a tag in it, are code and nothing else."""
-    html = MARKDOWN.render(step_summary(run, "latest"))
+    html = MARKDOWN.render(step_summary(run_summary(run, "latest")))
     ours = "h3 h4 p ul li strong em code br sub details summary table thead tbody tr th td"
     assert set(re.findall(r"<([a-z0-9]+)", html)) <= set(ours.split())
     assert "<code>made-up &lt;b&gt;model&lt;/b&gt;</code>" in html
@@ -131,26 +132,26 @@ def test_tokens_are_those_of_all_answers(run: Connection) -> None:
         tokens.completion,
     )
     assert f"{tokens.prompt:,} tokens read, {tokens.completion:,} written" in step_summary(
-        run, "run-1"
+        run_summary(run, "run-1")
     )
 
 
 def test_a_megabyte_answer_stays_short(run: Connection) -> None:
     """Whatever the answers, the summary is far below what GitHub takes."""
-    text = step_summary(run, "latest")
+    text = step_summary(run_summary(run, "latest"))
     assert max(map(len, HOSTILE.values())) > MOST_BYTES
     assert len(text.encode()) < 50_000
 
 
 def test_what_is_too_long_is_cut_from_the_end(run: Connection) -> None:
     """Findings go first, then reasons, then tables; verdict and ways to see more always stay."""
-    whole = step_summary(run, "latest")
+    whole = step_summary(run_summary(run, "latest"))
     sizes = []
     for most in range(len(whole.encode()), 0, -500):
-        text = step_summary(run, "latest", most_bytes=most)
+        text = step_summary(run_summary(run, "latest"), most_bytes=most)
         sizes.append(len(text.encode()))
         assert text.startswith("### 🔴 gate closed: ")
-        assert "`xling show run-1`" in text
+        assert "`xling show run-1 --verbose`" in text
         heads = re.findall(r"^#### (.*)", text, re.MULTILINE)
         assert ["presupposition", "Gates that did not pass", "Worst findings"][
             : len(heads)
@@ -163,8 +164,8 @@ def test_what_is_too_long_is_cut_from_the_end(run: Connection) -> None:
     assert sizes == sorted(sizes, reverse=True)
 
 
-def test_drops_against_the_baseline_have_a_table(database: Database) -> None:
-    """Where gates compare with a baseline, it is named, with a row for each such language."""
+def test_drops_against_the_baseline_have_a_column(database: Database) -> None:
+    """Where gates compare with a baseline, it is named below the table."""
     with database.write() as connection:
         gap = next(v for v in read_verdicts(connection, "run-1") if v.estimate.pivot)
         drop = replace(
@@ -177,12 +178,13 @@ def test_drops_against_the_baseline_have_a_table(database: Database) -> None:
             threshold=replace(gap.threshold, language="hi", max_gap=None, max_drop=0.05),
         )
         put_verdict(connection, "run-1", benchmark="presupposition", verdict=drop)
-        text = step_summary(connection, "run-1")
+        text = step_summary(run_summary(connection, "run-1"))
         connection.rollback()
-    _, _, after = text.partition("#### Change against the baseline `run-0`")
-    section, _, _ = after.partition("####")
-    rows = [line for line in section.splitlines() if line.startswith("| ")][2:]
-    (row,) = rows
-    assert row.startswith("| Hindi `hi` |")
-    assert row.endswith("| ❌ 20.0 pp<br><sub>10.0–30.0</sub> |")
-    assert "max 5.0 pp worse" in section
+    assert "drop: how much worse than run-0" in text
+    (head,) = [line for line in text.splitlines() if "`factual_accuracy drop`<br>" in line]
+    assert "`factual_accuracy drop`<br>max 5.0 pp worse" in head
+    place = head.split(" | ").index("`factual_accuracy drop`<br>max 5.0 pp worse")
+    (row,) = [
+        line.split(" | ") for line in text.splitlines() if "Hindi" in line and "❌ 20.0 pp" in line
+    ]
+    assert "❌ 20.0 pp<br><sub>10.0–30.0</sub>" == row[place]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_xling.reports.html.model import report_model
+from pytest_xling.reports.run_summary import run_summary
 from pytest_xling.store.database import Database
 from tests.reports.html.made_run import MadeRun, make_run
 
@@ -50,4 +51,4 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]:
 @pytest.fixture(scope="session")
 def model(run: Connection) -> dict[str, Any]:
     """What a page says of that run."""
-    return report_model(run, "run-1")
+    return report_model(run, run_summary(run, "run-1"))

@@ -18,6 +18,7 @@ from pytest_xling.records import Estimate
 from pytest_xling.reports.html import browser, cells
 from pytest_xling.reports.html.escaping import as_json, cut_to, visible
 from pytest_xling.reports.html.model import report_model
+from pytest_xling.reports.run_summary import run_summary
 from pytest_xling.store.cases import read_cases
 from pytest_xling.store.database import Database
 from pytest_xling.store.runs import get_run
@@ -256,7 +257,9 @@ def test_a_baseline_gives_changes(tmp_path: Path) -> None:
         run = get_run(connection, "run-1")
         baseline = open_baseline("run-0", store=path)
         comparison = compare(connection, run, baseline, pivots=lambda _: "en")
-        model: Any = report_model(connection, "run-1", comparison=comparison)
+        model: Any = report_model(
+            connection, run_summary(connection, "run-1", comparison=comparison)
+        )
     store.close()
     (bench,) = model["benchmarks"]
     assert comparison.baseline == model["baseline"]
@@ -291,13 +294,13 @@ def test_claims_and_references_come_from_the_store(model: dict[str, Any]) -> Non
 def test_states(store: Store, made: MadeRun, state: str) -> None:
     """A run without gates decides nothing, nor does an incomplete one; nor is no answer a pass."""
     with store(made) as connection:
-        model: Any = report_model(connection, "latest")
+        model: Any = report_model(connection, run_summary(connection, "latest"))
     assert state == model["verdict"]["state"]
 
 
 def test_a_run_of_the_engine(story: Connection) -> None:
     """A run as pytest makes it, with faults, silence and languages of no family, has a page."""
-    model: Any = report_model(story, "run-1")
+    model: Any = report_model(story, run_summary(story, "run-1"))
     (bench,) = model["benchmarks"]
     assert {"en": 4, "hi": 5, "rn": 2} == bench["answers"]
     assert ["en", "hi", "rn"] == bench["languages"]
@@ -316,7 +319,7 @@ def test_too_many_cases_keep_the_findings(store: Store, monkeypatch: pytest.Monk
     monkeypatch.setattr(browser, "MOST_CASES", 50)
     made = MadeRun(claims=4, languages=("en", "hi", "zh"), hostile=False)
     with store(made) as connection:
-        model: Any = report_model(connection, "run-1")
+        model: Any = report_model(connection, run_summary(connection, "run-1"))
         flagged = {
             (s.sample_id, s.language)
             for s in scores(connection, "run-1", metric="wrong_language")
@@ -332,6 +335,6 @@ def test_too_many_characters_shorten_texts(store: Store, monkeypatch: pytest.Mon
     """Where all answers would be too much, each holds less of its text."""
     monkeypatch.setattr(browser, "MOST_CHARS", 100_000)
     with store(MadeRun(claims=1, languages=("en", "hi"))) as connection:
-        model: Any = report_model(connection, "run-1")
+        model: Any = report_model(connection, run_summary(connection, "run-1"))
     assert 50_000 == model["cases"]["longest"]
     assert 50_000 == max(len(text) for text in model["cases"]["columns"]["answer"] if text)

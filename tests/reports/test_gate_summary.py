@@ -7,14 +7,9 @@ from dataclasses import replace
 import pytest
 
 from pytest_xling.records import Estimate, Outcome, Threshold, Verdict
-from pytest_xling.reports.rendering import to_text
-from pytest_xling.reports.terminal.closing import (
-    faults_met,
-    gate_headline,
-    is_closed,
-    passed_without_labels,
-    reasons,
-)
+from pytest_xling.reports.gate_summary import GateSummary
+from pytest_xling.reports.run_summary import faults_met
+from pytest_xling.reports.terminal import judgement
 
 
 def _verdict(outcome: Outcome, language: str = "hi", *, warn: bool = False) -> Verdict:
@@ -74,8 +69,8 @@ UNCLEAR, WARNED = _verdict("inconclusive"), _verdict("inconclusive", warn=True)
 )
 def test_last_word(verdicts: list[Verdict], closed: bool, said: str) -> None:  # noqa: FBT001
     """What closes the gate comes first; what only warns leaves it open."""
-    assert closed == is_closed(verdicts)
-    assert said == gate_headline(verdicts).plain
+    summary = GateSummary(verdicts=verdicts)
+    assert (closed, said) == (summary.closed, summary.headline)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +87,7 @@ def test_last_word(verdicts: list[Verdict], closed: bool, said: str) -> None:  #
 )
 def test_an_incomplete_run_decides_nothing(verdicts: list[Verdict], said: str) -> None:
     """Whatever its gates say of the answers there are: the exit code is 3."""
-    assert said == gate_headline(verdicts, complete=False).plain
+    assert said == GateSummary(verdicts=verdicts, complete=False).headline
 
 
 def test_cases_that_met_a_fault_are_counted() -> None:
@@ -100,19 +95,22 @@ def test_cases_that_met_a_fault_are_counted() -> None:
     assert ["1 case met a fault", "2,000 cases met a fault"] == [faults_met(n) for n in (1, 2000)]
 
 
+def _lines(*verdicts: Verdict) -> list[str]:
+    """Return the lines that the terminal has for gates that did not pass."""
+    text = judgement(GateSummary(verdicts=verdicts), {}, width=80, color=False)
+    return [line for line in text.splitlines() if "because" in line]
+
+
 def test_gates_with_one_reason_share_a_line() -> None:
     """Languages of one metric with the same reason are told together, blocking gates first."""
-    verdicts = [
+    verdicts = (
         _verdict("inconclusive", "ar", warn=True),
         _verdict("fail", "hi"),
         _verdict("fail", "zh"),
         _verdict("pass", "es"),
-    ]
-    table, left_out = reasons(verdicts, most=5)
-    assert table is not None
-    lines = to_text([table], width=80, color=False).splitlines()
-    assert ["✗ emoji hi zh because fail", "? emoji ar    because inconclusive"] == lines
-    assert 0 == left_out
+    )
+    expected = ["✗ emoji hi zh because fail", "? emoji ar    because inconclusive"]
+    assert expected == _lines(*verdicts)
 
 
 def test_rates_come_before_means() -> None:
@@ -120,22 +118,49 @@ def test_rates_come_before_means() -> None:
     rate = _verdict("fail")
     limits = replace(rate.threshold, metric="answer_length", max_rate=None, ceiling=9)
     mean = replace(rate, case="answer_length-hi", threshold=limits)
-    table, _ = reasons([mean, rate], most=5)
-    assert table is not None
-    lines = to_text([table], width=80, color=False).splitlines()
-    assert ["emoji", "answer_length"] == [line.split()[1] for line in lines]
+    assert ["emoji", "answer_length"] == [line.split()[1] for line in _lines(mean, rate)]
 
 
-def test_lines_left_out_count_as_gates() -> None:
-    """A line for two languages is two gates."""
-    verdicts = [_verdict("fail", "hi"), *(_verdict("inconclusive", c) for c in ("ar", "zh"))]
-    _, left_out = reasons(verdicts, most=1)
-    assert 2 == left_out
+def test_what_has_one_limit_and_outcome_is_one_group() -> None:
+    """With a reason for each of its languages; what passed comes last."""
+    verdicts = [
+        _verdict("pass", "es"),
+        _verdict("fail", "zh"),
+        replace(_verdict("fail", "hi"), reason="another"),
+    ]
+    first, last = GateSummary(verdicts=verdicts).groups
+    assert ("fail", True, "emoji", "max 0.1") == (
+        first.outcome,
+        first.blocks,
+        first.gate,
+        first.limit,
+    )
+    assert [(("hi",), "another"), (("zh",), "because fail")] == [
+        (reason.languages, reason.text) for reason in first.reasons
+    ]
+    assert ("pass", ("es",)) == (last.outcome, last.languages)
+
+
+def test_several_benchmarks_are_named() -> None:
+    """A gate is known by its benchmark there."""
+    other = replace(FAIL, threshold=replace(FAIL.threshold, benchmark="bread"))
+    groups = GateSummary(verdicts=[FAIL, other]).groups
+    assert ["bread/emoji", "culture/emoji"] == [group.gate for group in groups]
 
 
 def test_all_passed_needs_no_reasons() -> None:
-    """There is no table then."""
-    assert (None, 0) == reasons([PASS], most=5)
+    """There are none then."""
+    assert [] == GateSummary(verdicts=[PASS]).unmet
+
+
+def test_what_stopping_left_undecided_is_noted_and_no_reason() -> None:
+    """A gate that failed ended the run: the others could not pass any more."""
+    summary = GateSummary(verdicts=[FAIL, UNCLEAR, PASS], stopped=True)
+    assert ["fail"] == [group.outcome for group, _ in summary.unmet]
+    assert ["not decided, as asking was stopped: emoji hi"] == summary.notes
+    assert "gate closed: 1 of 3 gates failed, 1 not decided, as asking was stopped" == (
+        summary.headline
+    )
 
 
 def test_gates_that_passed_without_labels_are_named() -> None:
@@ -146,4 +171,4 @@ def test_gates_that_passed_without_labels_are_named() -> None:
         replace(_verdict(outcome, language), reason=f"no worse; {why}; look 2 of 3")
         for outcome, language in outcomes
     ]
-    assert [f"emoji hi, emoji en: {why}"] == passed_without_labels([PASS, *told])
+    assert [f"emoji hi, emoji en: {why}"] == GateSummary(verdicts=[PASS, *told]).notes

@@ -8,12 +8,10 @@ from pytest_xling import registry
 from pytest_xling.config.settings import price_of
 from pytest_xling.config.shaping import ROLES
 from pytest_xling.errors import ConfigError
-from pytest_xling.store.answers import tokens_of
-from pytest_xling.store.runs import total_progress
-from pytest_xling.text.numbers import amount, dollars
+from pytest_xling.text.numbers import dollars
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from collections.abc import Sequence
 
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import RunRecord
@@ -46,20 +44,8 @@ def _is_paid(model: str) -> bool:
     return paid
 
 
-def spent(run: RunRecord, cost_usd: float) -> str:
+def spent(cost_usd: float, lacks: Sequence[str]) -> str:
     """Word what a run cost, ``$1.25 spent``, or whose price is not known; "" where nothing."""
     known = f"{dollars(cost_usd)} spent" if cost_usd else ""
-    lacks = unpriced(run)
     unknown = f"cost unknown: no --xling-price of {', '.join(lacks)}" if lacks else ""
     return "; ".join(filter(None, (known, unknown)))
-
-
-def counted_by_us(connection: Connection, run_id: str) -> str:
-    """Say of how many answers that were paid for the tokens are our own count; "" of none."""
-    if not total_progress(connection, run_id).cost_usd:
-        return ""
-    estimated = tokens_of(connection, run_id).estimated
-    if not estimated:
-        return ""
-    answers = amount(estimated, "answer")
-    return f"tokens of {answers} counted by us: the server sent none that can be believed"

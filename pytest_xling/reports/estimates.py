@@ -1,0 +1,115 @@
+"""A run's metrics by language, as estimates, whether or not a gate judged them."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pytest_xling import registry
+from pytest_xling.errors import ConfigError, EvaluationError
+from pytest_xling.gates.estimate import Measure, estimate
+from pytest_xling.records import ALL_LANGUAGES, Estimate
+from pytest_xling.store.scores import averages, scores_by_place
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sqlalchemy import Connection
+
+    from pytest_xling.interfaces.metric import Better, MetricKind
+    from pytest_xling.records import Score
+    from pytest_xling.store.scores import MetricStep, Place
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricTraits:
+    """What reports have to know of a metric; of one that is not installed here any more, little."""
+
+    name: str
+    kind: MetricKind = "number"
+    better: Better | None = None
+    unit: str = "answer"
+    share: bool = False
+    about: str = ""
+    """The first line of its documentation."""
+
+
+def traits_of(metric: str) -> MetricTraits:
+    """Return the traits of the metric called *metric*."""
+    try:
+        made: Any = registry.load("metric", metric)
+    except ConfigError:
+        return MetricTraits(name=metric)
+    return MetricTraits(
+        name=metric,
+        kind=made.kind,
+        better=made.better,
+        unit=made.unit,
+        share=made.share,
+        about=(inspect.getdoc(made) or "").partition("\n")[0].replace("``", "'"),
+    )
+
+
+def estimated(metric: str, scores: Sequence[Score], *, language: str = ALL_LANGUAGES) -> Estimate:
+    """Estimate a metric as gates do; without a value where scores cannot be put together."""
+    measure = Measure.of(metric, language)
+    try:
+        return estimate(scores, measure)
+    except EvaluationError as error:
+        return measure.none(str(error), unscored=len(scores))
+
+
+def with_intervals(
+    connection: Connection, run_id: str, scored: Sequence[MetricStep]
+) -> dict[Place, Estimate]:
+    """Return estimates of *scored* by benchmark, metric and language; reads every score."""
+    return estimates_of(scores_by_place(connection, run_id, scored))
+
+
+def estimates_of(
+    scores: Mapping[Place, Sequence[Score]], *, faults: list[str] | None = None
+) -> dict[Place, Estimate]:
+    """Return the estimate of each place's scores.
+
+    Args:
+        scores: by place.
+        faults: takes down what cannot be put together, which then has no value.
+
+    Raises:
+        EvaluationError: scores cannot be put together, and nobody takes that down.
+    """
+    estimates = {}
+    for (benchmark, metric, language), here in sorted(scores.items()):
+        measure = Measure.of(metric, language)
+        try:
+            made = estimate(here, measure)
+        except EvaluationError as error:
+            if faults is None:
+                raise
+            faults.append(str(error))
+            made = measure.none(str(error), unscored=len(here))
+        estimates[benchmark, metric, language] = made
+    return estimates
+
+
+def without_intervals(
+    connection: Connection, run_id: str, scored: Sequence[MetricStep]
+) -> dict[Place, Estimate]:
+    """Return estimates without intervals, averaged by the store: fast on any number of cases."""
+    shares = {step.metric: traits_of(step.metric).share for step in scored}
+    return {
+        (benchmark, metric, language): Estimate(
+            metric=metric,
+            language=language,
+            value=average.mean,
+            low=None,
+            high=None,
+            n=average.n,
+            unscored=average.unscored,
+            share=shares[metric],
+        )
+        for (benchmark, metric, language), average in sorted(
+            averages(connection, run_id, scored).items()
+        )
+    }

@@ -1,0 +1,254 @@
+"""What the gates of a run decide together, and the words all reports have for it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from pytest_xling.gates.corrected import NOT_COUNTED
+from pytest_xling.gates.judge import advises, blocks, is_decided, reason_of
+from pytest_xling.gates.reasons import limit_of
+from pytest_xling.text.display import printable
+from pytest_xling.text.numbers import amount, level
+from pytest_xling.text.stance import LEVELS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_xling.records import Outcome, Verdict
+
+State: TypeAlias = Literal["open", "closed", "undecided", "none"]
+
+ORDER: Final[tuple[Outcome, ...]] = ("error", "fail", "inconclusive", "pass")
+"""What a reader should see first."""
+
+
+def is_gap(verdict: Verdict) -> bool:
+    """Tell whether a gate compares a language with the pivot language."""
+    return bool(verdict.estimate.pivot)
+
+
+def is_drop(verdict: Verdict) -> bool:
+    """Tell whether a gate compares a run with its baseline."""
+    return bool(verdict.estimate.baseline)
+
+
+def is_of_metric(verdict: Verdict) -> bool:
+    """Tell whether a gate judges a metric itself, over all its answers."""
+    made = verdict.estimate
+    compared = made.pivot or made.baseline or made.trend or made.per_case
+    return not compared and verdict.threshold.level is None
+
+
+def named(verdict: Verdict) -> str:
+    """Name what a gate is about: ``sim_sent``, ``sim_sent gap``, ``says_right neutral gap``."""
+    limits, made = verdict.threshold, verdict.estimate
+    at = "" if limits.level is None else LEVELS[limits.level]
+    kind = "gap" if made.pivot else "trend" if made.trend else "cases" if made.per_case else ""
+    kind = "drop" if made.baseline else kind
+    return " ".join(filter(None, (limits.metric, at, kind)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """Why a gate says what it says, the same in several languages."""
+
+    languages: tuple[str, ...]
+    text: str
+    origin: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateGroup:
+    """Gates that are about the same, with the same limit and outcome."""
+
+    outcome: Outcome
+    blocks: bool
+    """Whether they keep the release back."""
+    benchmark: str
+    metric: str
+    gate: str
+    """What they are about, after the benchmark where a run has several."""
+    limit: str
+    reasons: tuple[Reason, ...]
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Those of all its gates."""
+        return tuple(language for reason in self.reasons for language in reason.languages)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateSummary:
+    """What gates decide together."""
+
+    verdicts: Sequence[Verdict]
+    complete: bool = True
+    """Whether the run has all its answers."""
+    stopped: bool = False
+    """Whether a gate that failed ended the run early: then nothing else can pass."""
+    unjudged: int = 0
+    """How many gates there should be besides."""
+
+    @property
+    def closed(self) -> bool:
+        """Whether one of the gates keeps the release back."""
+        return any(map(blocks, self.verdicts))
+
+    @property
+    def state(self) -> State:
+        """What was decided; where answers are missing, nothing."""
+        if not self.verdicts:
+            return "none"
+        if not self.complete or any(verdict.outcome == "error" for verdict in self.verdicts):
+            return "undecided"
+        if self.closed:
+            return "closed"
+        return "open" if is_decided(self.verdicts) and not self.unjudged else "undecided"
+
+    @property
+    def undecided(self) -> list[Verdict]:
+        """The gates that are inconclusive for no other reason than that asking was stopped."""
+        return [v for v in self.verdicts if self.stopped and v.outcome == "inconclusive"]
+
+    @property
+    def judged(self) -> list[Verdict]:
+        """All other gates: what keeps the release back first, rates before means."""
+        return sorted(
+            (v for v in self.verdicts if not self.stopped or v.outcome != "inconclusive"),
+            key=lambda v: (
+                v.outcome == "pass",
+                not blocks(v),
+                ORDER.index(v.outcome),
+                v.threshold.benchmark,
+                v.threshold.max_rate is None or not is_of_metric(v),
+                v.case,
+            ),
+        )
+
+    @property
+    def groups(self) -> list[GateGroup]:
+        """The gates that were judged, in their order, each with its reason."""
+        several = len({verdict.threshold.benchmark for verdict in self.verdicts}) > 1
+        alike: dict[tuple[Outcome, bool, str, str, str, str], dict[tuple[str, str], list[str]]] = {}
+        for verdict in self.judged:
+            limits, gate = verdict.threshold, named(verdict)
+            group = (
+                verdict.outcome,
+                blocks(verdict),
+                limits.benchmark,
+                limits.metric,
+                f"{limits.benchmark}/{gate}" if several else gate,
+                limit_of(verdict),
+            )
+            reason = (reason_of(verdict), limits.origin)
+            alike.setdefault(group, {}).setdefault(reason, []).append(limits.language)
+        return [
+            GateGroup(
+                outcome=outcome,
+                blocks=blocking,
+                benchmark=benchmark,
+                metric=metric,
+                gate=gate,
+                limit=limit,
+                reasons=tuple(
+                    Reason(languages=tuple(languages), text=text, origin=origin)
+                    for (text, origin), languages in reasons.items()
+                ),
+            )
+            for (outcome, blocking, benchmark, metric, gate, limit), reasons in alike.items()
+        ]
+
+    @property
+    def unmet(self) -> list[tuple[GateGroup, Reason]]:
+        """Why gates did not pass: a reason once, with its languages."""
+        unmet = [group for group in self.groups if group.outcome != "pass"]
+        return [(group, reason) for group in unmet for reason in group.reasons]
+
+    @property
+    def notes(self) -> list[str]:
+        """Which gates were not decided, and which passed without labels that people made."""
+        undecided: dict[str, list[str]] = {}
+        for verdict in self.undecided:
+            undecided.setdefault(named(verdict), []).append(verdict.threshold.language)
+        listed = "; ".join(f"{gate} {' '.join(each)}" for gate, each in undecided.items())
+        gates: dict[str, list[str]] = {}
+        for verdict in self.verdicts:
+            _, told, rest = verdict.reason.partition(f"; {NOT_COUNTED}")
+            if told and verdict.outcome == "pass":  # others give it as their reason
+                why = f"{NOT_COUNTED}{rest.partition(';')[0]}"
+                gates.setdefault(why, []).append(f"{named(verdict)} {verdict.threshold.language}")
+        return [
+            *([f"not decided, as asking was stopped: {listed}"] if listed else []),
+            *(f"{', '.join(each)}: {why}" for why, each in gates.items()),
+        ]
+
+    def legend(self, interval: str) -> str:
+        """Say what stands in the cells of tables: *interval*, and gaps and drops to what."""
+        levels = sorted({verdict.threshold.alpha for verdict in self.verdicts})
+        sure = f"{level(levels[0])} interval" if len(levels) == 1 else "each gate's interval"
+        pivots, baselines = (
+            ", ".join(dict.fromkeys(printable(name) for name in names if name))
+            for names in (
+                [verdict.estimate.pivot for verdict in self.verdicts],
+                [verdict.estimate.baseline for verdict in self.verdicts],
+            )
+        )
+        gap = f"gap: how much worse than {pivots}" if pivots else ""
+        drop = f"drop: how much worse than {baselines}" if baselines else ""
+        return "; ".join(filter(None, (f"{interval}: {sure}", gap, drop)))
+
+    @property
+    def headline(self) -> str:
+        """Whether the gate is open, and the numbers behind that."""
+        verdicts = self.verdicts
+        if not verdicts:
+            return "no gate was judged"
+        counts = Counter(verdict.outcome for verdict in verdicts)
+        others = self._others()
+        if lacking := counts["error"]:
+            lack = "lacks" if lacking == 1 else "lack"
+            # A drop that cannot be judged may lack nothing but a baseline made in the same way.
+            drops = any(v.outcome == "error" and is_drop(v) for v in verdicts)
+            why = "cannot be judged" if drops else f"{lack} answers"
+            return ", ".join((f"gate undecided: {self._of(lacking)} {why}", *others))
+        passed = f"{self._of(counts['pass'])} passed"
+        if not self.complete:
+            return ", ".join((f"gate undecided: answers are missing; {passed}", *others))
+        if self.closed:
+            first, *others = others
+            number, word = first.split(" ", 1)
+            return ", ".join((f"gate closed: {self._of(int(number))} {word}", *others))
+        begin = "gate open"
+        if self.unjudged:
+            were = "was" if self.unjudged == 1 else "were"
+            left_out = f"{self.unjudged} of {self.unjudged + len(verdicts)} gates {were} not judged"
+            begin = f"gate undecided: {left_out}"
+        elif not is_decided(verdicts):
+            begin = "nothing was decided"
+            advice = any(v.outcome == "pass" and v.threshold.tier == "advisory" for v in verdicts)
+            alone = "rules and advice" if advice else "budgets of 0"
+            passed += f", by {alone} alone" if counts["pass"] else ""
+        return ", ".join((f"{begin}: {passed}", *others))
+
+    def _of(self, count: int) -> str:
+        return f"{count} of {amount(len(self.verdicts), 'gate')}"
+
+    def _others(self) -> list[str]:
+        """Say how many gates failed, and how many are only reported: inconclusive, or advisory."""
+        advice = sum(map(advises, self.judged))
+        judged = [verdict for verdict in self.judged if not advises(verdict)]
+        failed = sum(verdict.outcome == "fail" for verdict in judged)
+        unclear = [verdict for verdict in judged if verdict.outcome == "inconclusive"]
+        warned = sum(not blocks(verdict) for verdict in unclear)
+        parts = [f"{failed} failed"] if failed else []
+        if unclear:
+            some = "" if warned == len(unclear) else f"{warned} "
+            only = f" ({some}only reported)" if warned and any(map(blocks, judged)) else ""
+            parts.append(f"{len(unclear)} inconclusive{only}")
+        if advice:
+            parts.append(f"{advice} advisory gate{'' if advice == 1 else 's'} did not pass")
+        if self.undecided:
+            parts.append(f"{len(self.undecided)} not decided, as asking was stopped")
+        return parts

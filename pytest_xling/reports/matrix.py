@@ -1,0 +1,140 @@
+"""The tables of languages by metrics: what stands in their cells, as texts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_xling.errors import ConfigError
+from pytest_xling.gates.reasons import demands_of
+from pytest_xling.languages import find
+from pytest_xling.records import ALL_LANGUAGES
+from pytest_xling.reports.gate_summary import is_of_metric, named
+from pytest_xling.text.numbers import Figures, amount
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_xling.records import Estimate, Outcome, Verdict
+    from pytest_xling.store.scores import Place
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """A number of one metric in one language."""
+
+    value: str
+    interval: str
+    """Empty where there is none."""
+    outcome: Outcome | None = None
+    """What its gate says; None without one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """One metric, or what gates of it are about, in all languages."""
+
+    name: str
+    """``wrong_language``, ``factual_accuracy gap``."""
+    demands: tuple[str, ...] = ()
+    """What its gates demand of each language and, where there is such a gate, of all together."""
+    cells: Mapping[str, Cell]
+    """By language."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matrix:
+    """What there is to say of one benchmark."""
+
+    benchmark: str
+    answers: Mapping[str, int]
+    """By language; all together last, where a gate asks for that."""
+    gated: tuple[Column, ...]
+    free: tuple[Column, ...]
+    """Metrics without a gate."""
+
+    @property
+    def size(self) -> str:
+        """How many answers there are: ``300 answers in 5 languages``."""
+        each = [n for language, n in self.answers.items() if language != ALL_LANGUAGES]
+        return f"{amount(sum(each), 'answer')} in {amount(len(each), 'language')}"
+
+
+def matrices(
+    verdicts: Sequence[Verdict],
+    estimates: Mapping[Place, Estimate],
+    counts: Mapping[tuple[str, str], int],
+) -> tuple[Matrix, ...]:
+    """Return a matrix for each benchmark.
+
+    Args:
+        verdicts: of all gates.
+        estimates: of metrics, shown where no gate has judged them.
+        counts: answers by benchmark and language.
+    """
+    names = [*(name for name, _ in counts), *(v.threshold.benchmark for v in verdicts)]
+    return tuple(_matrix(name, verdicts, estimates, counts) for name in dict.fromkeys(names))
+
+
+def _matrix(
+    benchmark: str,
+    verdicts: Sequence[Verdict],
+    estimates: Mapping[Place, Estimate],
+    counts: Mapping[tuple[str, str], int],
+) -> Matrix:
+    answers = {language: n for (bench, language), n in counts.items() if bench == benchmark}
+    total = sum(answers.values())
+    gates: dict[str, list[Verdict]] = {}
+    for verdict in verdicts:
+        if verdict.threshold.benchmark == benchmark:
+            gates.setdefault(named(verdict), []).append(verdict)
+            answers.setdefault(verdict.threshold.language, 0)  # a gate, and not one answer
+    if answers.pop(ALL_LANGUAGES, None) is not None:
+        answers[ALL_LANGUAGES] = total
+    others: dict[str, dict[str, Estimate]] = {}
+    for (bench, metric, language), made in estimates.items():
+        if bench == benchmark:
+            others.setdefault(metric, {})[language] = made
+    ordered = sorted(gates.items(), key=lambda gate: (not _is_rate(gate[1][0]), gate[0]))
+    return Matrix(
+        benchmark=benchmark,
+        answers=answers,
+        gated=tuple(_gated(name, gate, others.get(name, {})) for name, gate in ordered),
+        free=tuple(_free(name, made) for name, made in others.items() if name not in gates),
+    )
+
+
+def _is_rate(verdict: Verdict) -> bool:
+    return verdict.threshold.max_rate is not None and is_of_metric(verdict)
+
+
+def _gated(name: str, verdicts: Sequence[Verdict], others: Mapping[str, Estimate]) -> Column:
+    """Return the column of gates that are named alike; *others* are in languages without one."""
+    judged = {verdict.threshold.language: verdict for verdict in verdicts}
+    made = {**others, **{language: verdict.estimate for language, verdict in judged.items()}}
+    figures = Figures.of(*made.values())
+    cells = {
+        language: _cell(figures, each, judged[language].outcome if language in judged else None)
+        for language, each in made.items()
+    }
+    return Column(name=name, demands=demands_of(verdicts), cells=cells)
+
+
+def _free(name: str, made: Mapping[str, Estimate]) -> Column:
+    figures = Figures.of(*made.values())
+    return Column(name=name, cells={code: _cell(figures, each) for code, each in made.items()})
+
+
+def _cell(figures: Figures, made: Estimate, outcome: Outcome | None = None) -> Cell:
+    interval = figures.interval(made.low, made.high) if made.value is not None else ""
+    return Cell(value=figures.value(made.value), interval=interval, outcome=outcome)
+
+
+def language_name(code: str) -> str:
+    """Return the English name of a language; empty for one our table lacks."""
+    if code == ALL_LANGUAGES:
+        return "languages"
+    try:
+        return find(code).english_name
+    except ConfigError:
+        return ""
