@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from pytest_xling.gates.reasons import needed
 from pytest_xling.registry import load, names
@@ -47,6 +47,10 @@ simulated calibrations, about 10 claims in 5, about 20 in 4 (correlation .2 with
 
 LEAST_PER_LABEL = 5
 """Fewer answers with a label tell nothing of it, and F1 over the others is not that of the task."""
+
+
+Signed: TypeAlias = "tuple[str, str, JsonValue]"
+"""Name and signature of an annotator, and the ``text_in`` of the metric that rests on it."""
 
 
 class ComparedWith(Protocol):
@@ -154,7 +158,7 @@ class StoredRun:
             return verdict
         behind = self.behind(verdict.threshold, gap=bool(verdict.estimate.pivot))
         for annotator in behind:
-            if lacks := _doubt(annotator, verdict.threshold):
+            if lacks := doubted(annotator, verdict.threshold):
                 return distrusted(verdict, lacks)
         rests = "; ".join(map(str, behind))
         return replace(verdict, reason=f"{verdict.reason}; {rests}") if rests else verdict
@@ -192,12 +196,12 @@ class StoredRun:
             and made.created_at < began
             and behind.checked is None
             and behind.vouched_at < scored
-            and not _doubt(behind, threshold)
+            and not doubted(behind, threshold)
         ]
 
     def is_doubted(self, threshold: Threshold) -> bool:
         """Tell whether a flag in the threshold's language rests on an annotator to be doubted."""
-        return any(_doubt(behind, threshold) for behind in self.behind(threshold, gap=False))
+        return any(doubted(behind, threshold) for behind in self.behind(threshold, gap=False))
 
     def unmeasured(self, threshold: Threshold, *, gap: bool) -> dict[str, list[str]]:
         """Return by annotator behind a gate the languages in which nobody has measured it."""
@@ -219,6 +223,7 @@ def annotators_behind(
     gates: Iterable[tuple[Threshold, bool]],
     *,
     pivot: Callable[[str], str | None],
+    signed: Callable[[str, str], Iterable[Signed]] | None = None,
 ) -> list[Behind]:
     """Return the annotators whose labels gates rest on, each once, in which languages, how well.
 
@@ -227,8 +232,10 @@ def annotators_behind(
         run_id: the run the gates are of.
         gates: the threshold of each, and whether it is of the gap to the pivot language.
         pivot: gives a benchmark's language that others are compared with.
+        signed: gives the annotators that a benchmark's metric will rest on, where nothing is
+            scored yet; by default those that its scores in the store rest on.
     """
-    made = cache(partial(_signatures_behind, connection, run_id))
+    made = signed or cache(partial(_signatures_behind, connection, run_id))
     behind = {
         (name, signature, aspect, code): None
         for threshold, gap in gates
@@ -312,7 +319,7 @@ def _measuring(measured: Calibration) -> str:
 
 def _signatures_behind(
     connection: Connection, run_id: str, benchmark: str, metric: str
-) -> list[tuple[str, str, JsonValue]]:
+) -> list[Signed]:
     """Return name and signature of each annotator a metric rests on, and what language it reads.
 
     Of one that there is no more, by which an earlier version made the run, a gate demands what it
@@ -345,7 +352,7 @@ def _languages_read(annotator: str, text_in: JsonValue, languages: list[str]) ->
     return [ENGLISH] if of_texts and text_in == "english" else languages
 
 
-def _doubt(behind: Behind, threshold: Threshold) -> str:
+def doubted(behind: Behind, threshold: Threshold) -> str:
     """Say why an annotator is not trusted, nor where nobody has measured it; empty where it is."""
     if behind.measured is None:
         needs = f"{behind}, needs F1 {threshold.min_judge_f1:g}"

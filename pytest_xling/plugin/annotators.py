@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import contextmanager
-from functools import partial
-from typing import TYPE_CHECKING
+from functools import cache, partial
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 from pytest_xling.errors import XlingError
+from pytest_xling.registry import load
+from pytest_xling.text.numbers import amount
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from pytest_xling.engine.run import Run
+    from pytest_xling.gates.evidence import Behind, Signed
+    from pytest_xling.gates.spec import GateSpec
+    from pytest_xling.interfaces.metric import Metric
     from pytest_xling.plugin.context import Context
     from pytest_xling.plugin.evaluation import Evaluation
     from pytest_xling.records import Threshold
     from pytest_xling.store.measurements import Calibration
+
+
+_REMEDY = "  so"
 
 
 class Annotators:
@@ -43,7 +54,10 @@ class Annotators:
         """
         if threshold.min_judge_f1 is None or self._context.setup.shard is not None:
             return
-        missing = self._context.stored_run.unmeasured(threshold, gap=gap)
+        self._measure(self._context.stored_run.unmeasured(threshold, gap=gap))
+
+    def _measure(self, missing: Mapping[str, Sequence[str]]) -> None:
+        """Measure annotators in the languages that are said, where labelled answers come along."""
         if not missing:
             return
         from pytest_xling.analysis.calibration import calibrate  # noqa: PLC0415  imports numpy
@@ -58,6 +72,77 @@ class Annotators:
             for language in (code for code in languages if code in labelled.languages):
                 with self._once(annotator, language):
                     self._evaluation.call(partial(measuring, languages=[language]))
+
+    def foretell(self, gates: Sequence[GateSpec]) -> list[str]:
+        """Say which gates cannot decide by the annotators they will rest on, before all is asked.
+
+        What asks nobody is measured for it, where it has not been; a judge is not asked yet.
+
+        Args:
+            gates: those that will be judged.
+
+        Returns:
+            A line for each benchmark, and one for each annotator and language that is doubted.
+        """
+        gates = [gate for gate in gates if gate.threshold.min_judge_f1 is not None]
+        if not gates or self._context.setup.shard is not None:
+            return []
+        from pytest_xling.analysis.labelled import bundled_labels, task_of  # noqa: PLC0415  likewise
+        from pytest_xling.gates.evidence import annotators_behind, doubted  # noqa: PLC0415  likewise
+
+        context, labelled = self._context, cache(bundled_labels)
+        signed = self._signatures({gate.metric for gate in gates})
+
+        def behind(gate: GateSpec) -> list[Behind]:
+            with context.database.read() as connection:
+                return annotators_behind(
+                    connection,
+                    context.run_id,
+                    [(gate.threshold, gate.kind == "gap")],
+                    pivot=context.setup.pivots().get,
+                    signed=lambda _, metric: signed[metric],
+                )
+
+        def is_to_be_measured(each: Behind) -> bool:
+            told = each.measured is None and not each.changed
+            return told and each.language in labelled(task_of(each.annotator)).languages
+
+        local: dict[str, dict[str, None]] = {}
+        for each in chain.from_iterable(map(behind, gates)):
+            if is_to_be_measured(each) and load("annotator", each.annotator).asks is None:
+                local.setdefault(each.annotator, {})[each.language] = None
+        self._measure({annotator: list(languages) for annotator, languages in local.items()})
+
+        lines: dict[str, dict[str, None]] = {}
+        shut: Counter[str] = Counter()
+        for gate in gates:
+            known = [each for each in behind(gate) if not is_to_be_measured(each)]
+            doubts = [(each, lacks) for each in known if (lacks := doubted(each, gate.threshold))]
+            shut[gate.benchmark] += bool(doubts)
+            told = lines.setdefault(gate.benchmark, {})
+            told |= {f"  {lacks}": None for _, lacks in doubts}
+            told |= {_remedy(each.annotator): None for each, _ in doubts}
+        said: list[str] = []
+        for benchmark, told in lines.items():
+            if told:
+                rests = "it rests" if shut[benchmark] == 1 else "they rest"
+                gates_shut = amount(shut[benchmark], "gate")
+                said.append(f"{benchmark}: {gates_shut} cannot decide, by what {rests} on:")
+                said += sorted(told, key=lambda line: line.startswith(_REMEDY))
+        return said
+
+    def _signatures(self, metrics: Iterable[str]) -> dict[str, list[Signed]]:
+        """Return by metric the annotators it rests on that can be measured, as they are now."""
+        factory = self._context.setup.factory
+        signed: dict[str, list[Signed]] = {}
+        for name in metrics:
+            metric = factory.make("metric", name)
+            signed[name] = [
+                (need, self._evaluation.call(partial(_signature, need)), _text_in(metric))
+                for need in metric.needs
+                if load("annotator", need).calibrated
+            ]
+        return signed
 
     def vouch(self, threshold: Threshold, *, gap: bool) -> None:
         """Measure what a gate rests on, and ask judges that were measured earlier again.
@@ -115,3 +200,25 @@ class Annotators:
         except XlingError:
             return True
         return self._context.stored_run.is_doubted(threshold)
+
+
+async def _signature(annotator: str, run: Run) -> str:
+    signature, _ = await run.annotated(annotator, [])
+    return signature
+
+
+def _text_in(metric: Metric[Any]) -> str | None:
+    """Return the language a metric reads answers in: that of the answer, or English."""
+    return getattr(metric, "text_in", None)
+
+
+def _remedy(annotator: str) -> str:
+    """Say what to do where an annotator is not trusted."""
+    task = annotator.partition("_")[0]
+    judge = "--xling-judge=MODEL"
+    if load("annotator", annotator).asks is None:
+        judge = f"{judge} --xling-param={task}=llm"
+    labels = f"xling calibrate {task} --labels=FILE"
+    return (
+        f"{_REMEDY} name a better judge ({judge}), or measure it on labels of your own ({labels})"
+    )

@@ -6,6 +6,7 @@ import os
 import time
 from contextlib import suppress
 from dataclasses import asdict
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -130,9 +131,9 @@ class Context:
         self._cluster = chosen_cluster(setup.settings, providers)
         if self._cluster is not None:
             self._cluster.start_pool()
-            self._cluster.watch(self._tell)
+            self._cluster.watch(partial(self.tell, red=True))
 
-    def _tell(self, text: str) -> None:
+    def tell(self, text: str, *, red: bool = False) -> None:
         """Write *text* where pytest writes its own, in the middle of a test, too."""
         plugins = self.config.pluginmanager
         capture, reporter = map(plugins.get_plugin, ("capturemanager", "terminalreporter"))
@@ -140,7 +141,7 @@ class Context:
             capture.suspend_global_capture(in_=True)
         if reporter is not None:
             reporter.ensure_newline()
-            reporter.write_line(text, red=True)
+            reporter.write_line(text, red=red)
 
     def tell_worker(self, workerinput: dict[str, Any]) -> None:
         """Tell a worker which run it works for, and where metrics run."""

@@ -481,6 +481,17 @@ class Selection:
             ),
         )
 
+    def gates_collected(self) -> list[GateSpec]:
+        """Return the gates that the workers have collected, where tests are handed to them."""
+        ids = {each.rpartition("[")[2].removesuffix("]") for each in self.collected}
+        return [
+            gate
+            for folder in self._setup.benchmarks
+            for metric in self._limited(folder)
+            for gate in self._gates_of_metric(folder, metric)
+            if gate.id in ids
+        ]
+
     def family(self, spec: GateSpec) -> list[GateSpec]:
         """Return the gates judged together with *spec*, itself among them, selected or not."""
         gates = []

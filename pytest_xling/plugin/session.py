@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_xling.errors import ConfigError, StoreError
+from pytest_xling.errors import ConfigError, StoreError, XlingError
 from pytest_xling.files.whole import file_errors
 from pytest_xling.planning.benchmark import PROMPTS
 from pytest_xling.plugin.annotators import Annotators
@@ -30,9 +30,10 @@ from pytest_xling.scheduling.scrub import ReportGuard
 from pytest_xling.store.cases import leave_out_cases
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Sequence
     from pathlib import Path
 
+    from pytest_xling.gates.spec import GateSpec
     from pytest_xling.plugin.setup import Setup
 
 MISTAKES = (MISCONFIGURED, f"{ConfigError.__module__}.{ConfigError.__name__}: ")
@@ -66,9 +67,11 @@ class XlingSession:
         self.selection = Selection(context)
         self._line = ProgressLine(config, self.selection.planned_cases)
         self._evaluation = Evaluation(context, self.selection, show=self._line.show)
-        annotators = Annotators(context, self._evaluation)
-        self._stopping = EarlyStopping(context, self.selection, annotators)
-        self._parts = Parts(context, self.selection, self._evaluation, annotators, self._stopping)
+        self._annotators = Annotators(context, self._evaluation)
+        self._stopping = EarlyStopping(context, self.selection, self._annotators)
+        self._parts = Parts(
+            context, self.selection, self._evaluation, self._annotators, self._stopping
+        )
         self._ending = Ending(self._parts, self.completeness)
         if not self.context.is_worker:
             self._reporting = Reporting(self.context)
@@ -126,6 +129,7 @@ class XlingSession:
         self._stopping.reorder(items)
         self.selection.leave_to_other_shards(items)
 
+    @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Note what was selected."""
         workers = self.context.workers if self.context.is_worker else None
@@ -135,6 +139,17 @@ class XlingSession:
             self._leave_out()
         # What is imported and collected by now stays: no need to look through it for garbage.
         gc.freeze()
+
+    def pytest_report_collectionfinish(self) -> list[str]:
+        """Say which gates cannot decide, before anything is asked."""
+        return self._foretold(self.selection.gates)
+
+    def _foretold(self, gates: Sequence[GateSpec]) -> list[str]:
+        if self.context.is_worker or not self.context.run_id:
+            return []
+        with contextlib.suppress(XlingError):  # the gates themselves meet it, and say so
+            return [f"xling: {line}" for line in self._annotators.foretell(gates)]
+        return []
 
     def pytest_deselected(self, items: list[pytest.Item]) -> None:
         """Note what was not selected."""
@@ -146,6 +161,8 @@ class XlingSession:
         if not self.selection.collected:
             self.selection.collected = ids
             self._leave_out()
+            for line in self._foretold(self.selection.gates_collected()):
+                self.context.tell(line)
 
     def _leave_out(self) -> None:
         """Leave out of a run that is gone on with what was selected earlier and is not now."""

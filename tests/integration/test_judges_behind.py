@@ -101,3 +101,43 @@ def test_every_report_says_what_a_gate_rests_on(judged: Project) -> None:
     assert {("en", 64), ("hi", 48)} == {
         (row["language"], row["n"]) for row in rows if row["label"] == "all"
     }
+
+
+@pytest.mark.parametrize("processes", ["0", "2"])
+def test_which_gates_cannot_decide_is_said_before_anything_is_asked(
+    judged: Project, processes: str
+) -> None:
+    """By a judge that was measured, or that nobody can measure; of one to be measured nothing."""
+    path = judged.root / "benchmarks/bread/data"
+    text = (path / "hi.jsonl").read_text(encoding="utf-8")
+    judged.write("benchmarks/bread/data/gn.jsonl", text)
+    command = (
+        "--model=scripted",
+        "--xling-judge=openai:judge",
+        "--langs=en,gn,hi",
+        "-n",
+        processes,
+    )
+    with answering(
+        answers=str(judged.root / "known.json"), answer=says("less_comprehensive")
+    ) as url:
+        judged.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
+        first, second = judged.run(*command), judged.run(*command)
+    begun = "[gw" if processes == "2" else "\nbenchmarks/bread/test_bread.py "
+    head = first.out[: first.out.index(begun)]
+    assert "xling: bread: 1 gate cannot decide, by what it rests on:" in first.out
+    unmeasured = (
+        "xling:   correctness_label has not been measured in gn (xling calibrate correctness "
+        "--langs=gn --labels=labels-gn.csv), needs F1 0.8\n"
+    )
+    assert unmeasured in head
+    assert " in hi on 48 labelled answers" not in head
+    remedy = (
+        "xling:   so name a better judge (--xling-judge=MODEL), or measure it on labels of your "
+        "own (xling calibrate correctness --labels=FILE)\n"
+    )
+    head = second.out[: second.out.index(remedy)]
+    assert "xling: bread: 2 gates cannot decide, by what they rest on:\n" in head
+    assert "correctness_label has F1 0.10 in hi on 48 labelled answers (bundled@" in head
+    assert unmeasured in head
+    assert " in en on " not in head
