@@ -170,7 +170,7 @@ def _change(scores: Sequence[Score], side: BaselineSide) -> Change:
         return replace(row, reason=made.reason)
     pairs = list(sides.values())
     differences = tuple(now - then for now, then in pairs)
-    size = made.value if share else cohen_dz(differences, interval=False).value
+    size = made.value if share else cohen_dz(differences)
     return replace(
         row,
         now=_mean([now for now, _ in pairs]),

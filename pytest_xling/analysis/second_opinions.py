@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_xling.stats.cluster_bootstrap import cluster_bootstrap
-from pytest_xling.stats.paired_tests import sign_flip_test, signed_ranks
-from pytest_xling.stats.tost import no_worse
+from pytest_xling.stats.paired_tests import no_worse_p, sign_flip_test, signed_ranks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,7 +62,7 @@ def second_opinion(
     if margin is not None and better is not None:
         sign = 1.0 if better == "lower" else -1.0
         worse = [sign * difference for difference in differences]
-        p_no_worse = no_worse(worse, margin=margin, alpha=alpha / 2, rates=share).p
+        p_no_worse = no_worse_p(worse, margin=margin, rates=share)
     return SecondOpinion(
         low=boot.low,
         high=boot.high,
