@@ -45,6 +45,38 @@ class JudgedCategories:
     measured_in: Mapping[str, Calibration]
     """How well it does on labelled questions, by language; some languages have none."""
 
+    def described(self, judge: str) -> dict[str, Any]:
+        """Return what a table says of categories that *judge* gave, and how far it was measured."""
+        given = self.given
+        parts = [f"judge {judge}"]
+        if given.n:
+            kappa = given.reason if given.value is None else f"κ={given.value:.2f}"
+            if given.low is not None and given.high is not None:
+                kappa += f" ({given.low:.2f} to {given.high:.2f})"
+            parts.append(f"agrees with {given.n} given: {given.agreement:.2f} equal, {kappa}")
+        elif self.foreign:
+            parts.append(f"those given are of another scheme, as {self.foreign[0]!r}")
+        else:
+            parts.append("nothing given to compare with")
+        if self.measured_in:
+            on_labelled = ", ".join(
+                f"{language} {'–' if (k := made.quality.kappa.value) is None else f'{k:.2f}'}"
+                f" (n={made.quality.n})"
+                for language, made in self.measured_in.items()
+            )
+            parts.append(f"κ on labelled questions: {on_labelled}")
+        measured = {code for code, made in self.given_in.items() if made.n} | {*self.measured_in}
+        if unmeasured := sorted(self.given_in.keys() - measured):
+            parts.append(f"unmeasured in {', '.join(unmeasured)}")
+        lacking = "" if self.samples else ": no questions were asked"
+        if self.without:
+            reason = max(self.without, key=lambda each: self.without[each])
+            number = sum(self.without.values())
+            parts.append(f"{number} of {len(self.samples)} questions have none ({reason})")
+            lacking = f"; {parts[-1]}"
+        kappas = {language: made.value for language, made in self.given_in.items()}
+        return {"source": "; ".join(parts), "kappas": kappas, "lacking": lacking}
+
 
 async def judged_categories(
     run: Run, database: Database, samples: Sequence[Sample], *, field: str

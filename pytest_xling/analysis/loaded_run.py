@@ -13,6 +13,7 @@ from pytest_xling.config.values import store as parse_store
 from pytest_xling.errors import ConfigError, StoreError
 from pytest_xling.store.database import Database
 from pytest_xling.store.export import exported
+from pytest_xling.store.measurements import noise_floors
 from pytest_xling.store.runs import get_run
 from pytest_xling.store.scores import level_of, metric_steps
 from pytest_xling.store.verdicts import read_verdicts
@@ -109,6 +110,9 @@ class LoadedRun:
     """By benchmark and metric the signatures it was computed with: one, or what is mixed."""
     _cases: Sequence[Mapping[str, Any]] = field(repr=False)
     _verdicts: Sequence[Verdict] = field(repr=False)
+    noise_floors: Mapping[tuple[str, str], float | None] = field(default_factory=dict, repr=False)
+    """By a metric's signature and a language what it says of English answers that were translated
+    there and back, where ``xling calibrate translation`` has measured it; empty of a file."""
 
     @property
     def signatures(self) -> dict[str, dict[str, str]]:
@@ -260,6 +264,7 @@ def read_run(connection: Connection, name: str) -> LoadedRun:
         versions=versions,
         _cases=list(exported(connection, run.run_id, texts=True)),
         _verdicts=read_verdicts(connection, run.run_id),
+        noise_floors=noise_floors(connection),
     )
 
 

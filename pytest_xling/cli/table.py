@@ -25,53 +25,27 @@ from pytest_xling.config.settings import option
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find
-from pytest_xling.papers import language_confusion, xlingeval
-from pytest_xling.papers.recipe import Recipe
-from pytest_xling.reports.papers.calmqa import (
-    ALL_LANGUAGES,
-    INDICATOR_COLUMNS,
-    LENGTH_COLUMNS,
-    SURFACE_COLUMNS,
-    indicator_table,
-    length_table,
-    surface_table,
-)
-from pytest_xling.reports.papers.calmqa_quality import QUALITY_TABLES
-from pytest_xling.reports.papers.categories import CATEGORIES_TABLES
-from pytest_xling.reports.papers.parity import GROUPINGS, PARITY_TABLES
-from pytest_xling.reports.papers.sets import SETS_TABLES
-from pytest_xling.reports.papers.uphill_sheets import UPHILL_TABLES
+from pytest_xling.papers import calmqa, found_in_translation, language_confusion, uphill, xlingeval
+from pytest_xling.papers.recipe import ALL
+from pytest_xling.planning.benchmark import samples_in
 from pytest_xling.reports.rendering import listing
 from pytest_xling.reports.sheet import Sheet, latex, plain
-from pytest_xling.store.runs import get_run
 from pytest_xling.text.display import printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_xling.reports.papers.calmqa import Row
-    from pytest_xling.reports.papers.paper_table import PaperTable
+    from pytest_xling.papers.recipe import Recipe, Row
 
-CALMQA_TABLES = {
-    "surface": (surface_table, SURFACE_COLUMNS),
-    "length": (length_table, LENGTH_COLUMNS),
-    "indicators": (indicator_table, INDICATOR_COLUMNS),
+PAPERS: Mapping[str, Mapping[str, Recipe]] = {
+    "CaLMQA": calmqa.TABLES,
+    "XLingEval": xlingeval.TABLES,
+    "UPHILL": uphill.TABLES,
+    "Found in Translation": found_in_translation.TABLES,
+    "the Language Confusion Benchmark": language_confusion.TABLES,
 }
-ABOUT = {
-    "surface": "answers in a wrong language, with repetitions, with no issue, in % (Table 2)",
-    "length": "tokens of the answers in o200k_base (Table 17)",
-    "indicators": "apologies, names of languages, translation, emoji, in % (App. C.2)",
-}
+TABLES = {name: table for tables in PAPERS.values() for name, table in tables.items()}
 TEXTS = ("model", "set", "language", "indicator", "languages")
-OTHER_CALMQA_TABLES = {**QUALITY_TABLES, **SETS_TABLES, **CATEGORIES_TABLES}
-PAPER_TABLES: dict[str, PaperTable | Recipe] = {
-    **OTHER_CALMQA_TABLES,
-    **xlingeval.TABLES,
-    **UPHILL_TABLES,
-    **PARITY_TABLES,
-    **language_confusion.TABLES,
-}
-NAMES = sorted([*CALMQA_TABLES, *PAPER_TABLES])
 OPTIONS = ("pairwise", "welch", "majority", "by", "training", "metric", "field", "judged")
 ASKING = (
     "judge",
@@ -90,17 +64,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.epilog = "\n".join(
         [
-            "of CaLMQA:",
-            *(f"  {name:15}{about}" for name, about in ABOUT.items()),
-            *(f"  {name:15}{table.about}" for name, table in OTHER_CALMQA_TABLES.items()),
-            "of XLingEval:",
-            *(f"  {name:15}{table.about}" for name, table in xlingeval.TABLES.items()),
-            "of UPHILL:",
-            *(f"  {name:15}{table.about}" for name, table in UPHILL_TABLES.items()),
-            "of Found in Translation:",
-            *(f"  {name:15}{table.about}" for name, table in PARITY_TABLES.items()),
-            "of the Language Confusion Benchmark:",
-            *(f"  {name:15}{table.about}" for name, table in language_confusion.TABLES.items()),
+            *(
+                line
+                for paper, tables in PAPERS.items()
+                for line in (f"of {paper}:", *(f"  {n:15}{t.about}" for n, t in tables.items()))
+            ),
             "",
             "`all` in the table surface leaves out languages that cannot be identified. Languages",
             "are compared on the samples that all of them have (listwise deletion).",
@@ -109,7 +77,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             "categories. What it says is kept in the store, so that nothing is asked twice.",
         ]
     )
-    parser.add_argument("table", choices=NAMES, metavar="TABLE", help="its name, see below")
+    parser.add_argument(
+        "table", choices=sorted(TABLES), metavar="TABLE", help="its name, see below"
+    )
     parser.add_argument(
         "runs", nargs="+", metavar="RUN", help="names of runs, below each other in one table"
     )
@@ -127,7 +97,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--majority", action="store_true", help="of several repeats, the stance that most have"
     )
     parser.add_argument(
-        "--by", choices=GROUPINGS, help="groups of languages by this only, and languages in them"
+        "--by",
+        choices=found_in_translation.GROUPINGS,
+        help="groups of languages by this only, and languages in them",
     )
     parser.add_argument(
         "--training",
@@ -161,27 +133,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the table."""
-    table = PAPER_TABLES.get(args.table)
-    columns = table.columns if table else CALMQA_TABLES[args.table][1]
-    known = table.options if table else frozenset()
+    table = TABLES[args.table]
     asked = {name: value for name in OPTIONS if (value := getattr(args, name)) not in {None, False}}
-    if unknown := sorted(asked.keys() - known):
+    if unknown := sorted(asked.keys() - table.options):
         msg = f"--{unknown[0]} means nothing to the table {args.table}"
         raise ConfigError(msg)
     _check_drawing(args, table)
     _check_asking(args)
     rows_of = {name: _of_language(rows, args) for name, rows in _rows(args, asked).items()}
-    rows = [row for of in rows_of.values() for row in of]
-    if table is not None:
+    columns = table.columns
+    if not table.bare:
         # Two runs of one model may differ in their encoder or translator.
         columns = ("run", *columns)
-        rows = [{"run": name, **row} for name, of in rows_of.items() for row in of]
+        rows_of = {name: [{"run": name, **row} for row in of] for name, of in rows_of.items()}
+    rows = [row for of in rows_of.values() for row in of]
     if not rows:
         msg = f"{' and '.join(args.runs)}: no answers"
         if args.language is not None:
             msg += f" in the language {args.language!r}"
         raise ConfigError(msg)
-    if args.svg is not None and table is not None and table.drawing is not None:
+    if args.svg is not None and table.drawing is not None:
         drawn = table.drawing(rows)
         with written(Path(args.svg), force=args.force) as file:
             file.write(drawn)
@@ -189,27 +160,25 @@ def run(args: argparse.Namespace) -> int:
         print_json(rows)
     elif args.csv:
         write_csv(sys.stdout, columns, rows)
+    elif table.bare:
+        print_text(latex(_sheet(rows, columns)) if args.latex else _text(rows, columns))
     elif args.latex:
-        sheets = _sheets(table, rows_of) if table else [_sheet(rows, columns)]
-        print_text("\n".join(map(latex, sheets)))
-    elif table is None:
-        print_text(_text(rows, columns))
+        print_text("\n".join(map(latex, _sheets(table, rows_of))))
     else:
-        print_text(
-            "\n".join(plain(s, width=width(), color=color()) for s in _sheets(table, rows_of))
-        )
+        sheets = _sheets(table, rows_of)
+        print_text("\n".join(plain(s, width=width(), color=color()) for s in sheets))
     return 0
 
 
-def _check_drawing(args: argparse.Namespace, table: PaperTable | Recipe | None) -> None:
+def _check_drawing(args: argparse.Namespace, table: Recipe) -> None:
     """Refuse to draw what cannot be drawn, before the store is read."""
     if args.svg is None:
         if args.force:
             msg = "--force means nothing without --svg"
             raise ConfigError(msg)
         return
-    if table is None or table.drawing is None:
-        drawn = [name for name, table in PAPER_TABLES.items() if table.drawing is not None]
+    if table.drawing is None:
+        drawn = [name for name, table in TABLES.items() if table.drawing is not None]
         msg = f"--svg means nothing to the table {args.table}; drawn are: {', '.join(drawn)}"
         raise ConfigError(msg)
     if len(args.runs) > 1:
@@ -228,9 +197,8 @@ def _check_asking(args: argparse.Namespace) -> None:
 
 def _rows(args: argparse.Namespace, asked: Mapping[str, Any]) -> dict[str, list[Row]]:
     """Return the rows of each run, by its name, and of each folder of data."""
-    table = PAPER_TABLES.get(args.table)
-    reads_data = table is not None and table.of_data is not None
-    folders = {name: _folder(name, args) if reads_data else None for name in args.runs}
+    table = TABLES[args.table]
+    folders = {name: _folder(name, args) if table.of_samples else None for name in args.runs}
     if args.judged:
         from pytest_xling.cli.table_judged import judged  # noqa: PLC0415  few tables ask anybody
 
@@ -238,15 +206,12 @@ def _rows(args: argparse.Namespace, asked: Mapping[str, Any]) -> dict[str, list[
     rows_of: dict[str, list[Row]] = {}
     with reading(args) if None in folders.values() else nullcontext() as connection:
         for name, folder in folders.items():
-            if folder is not None and table is not None and table.of_data is not None:
-                rows_of[name] = table.of_data(folder, **asked)
-            elif isinstance(table, Recipe) and connection is not None:
-                run = read_run(connection, name)
-                rows_of[run.run_id] = table.rows(run, benchmark=args.benchmark, **asked)
+            if folder is not None and table.of_samples is not None:
+                rows = table.of_samples(samples_in(folder), of=str(folder), **asked)
+                rows_of[name] = table.filled(rows)
             elif connection is not None:
-                run_id = get_run(connection, name).run_id
-                make = CALMQA_TABLES[args.table][0] if table is None else table.rows
-                rows_of[run_id] = make(connection, run_id, benchmark=args.benchmark, **asked)
+                run = read_run(connection, name)
+                rows_of[run.run_id] = table(run, benchmark=args.benchmark, **asked)
     return rows_of
 
 
@@ -276,12 +241,10 @@ def _folder(name: str, args: argparse.Namespace) -> Path | None:
     return place
 
 
-def _sheets(table: PaperTable | Recipe, rows_of: dict[str, list[Row]]) -> list[Sheet]:
+def _sheets(table: Recipe, rows_of: Mapping[str, Sequence[Row]]) -> list[Sheet]:
     """Return the sheets of all runs, each run's below a line that says which it is."""
     if table.together:
-        return table.sheets(
-            [{"run": name, **row} for name, rows in rows_of.items() for row in rows]
-        )
+        return table.sheets([row for rows in rows_of.values() for row in rows])
     return [
         replace(
             s, title=f"run {name}, model {rows[0]['model']}" + (f"; {s.title}" if s.title else "")
@@ -315,7 +278,7 @@ def _text(rows: Sequence[Row], columns: Sequence[str]) -> str:
 
 def _language(text: str) -> str:
     """Read a language of the rows: ``all`` is the one that pools them."""
-    return text if text == ALL_LANGUAGES else find(text).code
+    return text if text == ALL else find(text).code
 
 
 def _field(text: str) -> str:

@@ -18,12 +18,11 @@ from pytest_xling.cli.opening import reading
 from pytest_xling.engine.models import check_provider, check_role, make_provider, make_roles
 from pytest_xling.engine.steps import make_step_factory
 from pytest_xling.errors import ConfigError
-from pytest_xling.reports.papers.categories import (
-    FIELD,
-    judged_rows,
-    samples_of_data,
-    samples_of_run,
-)
+from pytest_xling.papers.calmqa import FIELD, TABLES, categories_of
+from pytest_xling.planning.benchmark import samples_in
+from pytest_xling.planning.subset import benchmark_meant
+from pytest_xling.store.cases import case_counts
+from pytest_xling.store.questions import samples_asked
 from pytest_xling.store.runs import get_run
 
 if TYPE_CHECKING:
@@ -61,15 +60,13 @@ def judged(args: argparse.Namespace, folders: Mapping[str, Path | None]) -> dict
 
     async def made() -> dict[str, list[Row]]:
         async with measuring(settings, provider, roles, factory) as (run, database):
-            return {
-                name: judged_rows(
-                    await judged_categories(run, database, samples, field=field),
-                    of=name,
-                    judge=settings.model,
-                    field=field,
-                )
-                for name, samples in samples_of.items()
-            }
+            rows_of = {}
+            for name, samples in samples_of.items():
+                found = await judged_categories(run, database, samples, field=field)
+                told = found.described(settings.model)
+                rows = categories_of(found.samples, of=name, field=field, **told)
+                rows_of[name] = TABLES["categories"].filled(rows)
+            return rows_of
 
     return asyncio.run(made())
 
@@ -78,12 +75,16 @@ def _samples(
     args: argparse.Namespace, folders: Mapping[str, Path | None]
 ) -> dict[str, list[Sample]]:
     """Return what is asked about; the store is let go before the judge takes its time."""
-    samples_of = {name: samples_of_data(folder) for name, folder in folders.items() if folder}
+    samples_of = {name: samples_in(folder) for name, folder in folders.items() if folder}
     if runs := [name for name, folder in folders.items() if folder is None]:
         with reading(args) as connection:
             for name in runs:
-                run_id = get_run(connection, name).run_id
-                samples_of[run_id] = samples_of_run(
-                    connection, run_id, benchmark=args.benchmark, field=None
-                )
+                run = get_run(connection, name).run_id
+                asked = {
+                    benchmark: samples_asked(connection, run, benchmark=benchmark)
+                    for benchmark, _ in case_counts(connection, run)
+                }
+                having = {key for key, samples in asked.items() if any(s.prompt for s in samples)}
+                chosen = benchmark_meant(f"run {run!r}", asked, args.benchmark, having=having)
+                samples_of[run] = asked[chosen] if chosen else []
     return samples_of

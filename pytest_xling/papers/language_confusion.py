@@ -19,7 +19,7 @@ from pytest_xling.papers.recipe import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_xling.analysis.loaded_run import LoadedRun
     from pytest_xling.papers.recipe import Row
@@ -36,8 +36,10 @@ NOTE: Final = (
 )
 
 
-def pass_rates(run: LoadedRun, *, benchmark: str | None = None, field: str = "source") -> list[Row]:
-    """Return the pass rates by setting and language, in percent.
+def pass_rates(
+    run: LoadedRun, *, benchmark: str | None = None, field: str = "source"
+) -> Iterator[Row]:
+    """Yield the pass rates by setting and language, in percent.
 
     ``lpr`` is the share of answers without a wrong line, of those with a line that could be looked
     at (``n``; the others are ``left_out``); ``wpr`` the share without English words of those
@@ -48,14 +50,12 @@ def pass_rates(run: LoadedRun, *, benchmark: str | None = None, field: str = "so
 
     Args:
         run: as it was read.
-        benchmark: needed where several benchmarks of the run were scored for this.
+        benchmark: as for all recipes.
         field: what has the source of a question in the metadata of the samples; questions without
             it are one source.
 
     Raises:
-        ConfigError: the run was not scored with ``wrong_line``, or *benchmark* is needed or
-            unknown.
-        EvaluationError: scores of one metric were made in different ways.
+        ConfigError: also where the run was not scored with ``wrong_line``.
     """
     scored = scored_with(run, (LINE, WORD), benchmark=benchmark)
     if LINE not in scored.metrics:
@@ -89,13 +89,10 @@ def pass_rates(run: LoadedRun, *, benchmark: str | None = None, field: str = "so
     )
     together = {"lpr": "mean", "wpr": "mean", "n": "sum", "left_out": "sum", "sources": "max"}
     every = by_language.groupby("setting").agg(together).assign(language=ALL)
-    rows = [
-        row
-        for setting in sorted(every.index, reverse=True)
-        for of in (every.loc[[setting]], by_language.loc[[setting]])
-        for row in records(of.reset_index().assign(model=run.model), COLUMNS)
-    ]
-    return [row | {"lcpr": harmonic_mean(row["lpr"], row["wpr"])} for row in rows]
+    for setting in sorted(every.index, reverse=True):
+        for of in (every.loc[[setting]], by_language.loc[[setting]]):
+            for row in records(of.reset_index(), COLUMNS):
+                yield row | {"model": run.model, "lcpr": harmonic_mean(row["lpr"], row["wpr"])}
 
 
 def _sheets(rows: Sequence[Row]) -> list[Sheet]:
@@ -119,6 +116,5 @@ TABLES: Final[Mapping[str, Recipe]] = {
         rows=pass_rates,
         columns=COLUMNS,
         sheets=_sheets,
-        options=frozenset({"field"}),
     ),
 }

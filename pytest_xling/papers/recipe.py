@@ -8,19 +8,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from inspect import signature
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pytest_xling.errors import ConfigError, EvaluationError
-from pytest_xling.gates.estimate import why_none
+from pytest_xling.gates import estimate
 from pytest_xling.gates.pairing import temperature_of
+from pytest_xling.keys import content_key
 from pytest_xling.languages import find
-from pytest_xling.planning.subset import benchmark_meant, benchmarks_meant
+from pytest_xling.planning import subset
 from pytest_xling.reports.pivot import pivot_of
 from pytest_xling.reports.sheet import Sheet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
     import pandas as pd
 
@@ -32,6 +34,7 @@ Row: TypeAlias = dict[str, Value]
 Cell: TypeAlias = "Callable[[Row], str]"
 """Words what a row has in one column."""
 
+_DIGITS = 12
 NONE = "–"
 ALL = "all"
 """What rows are called that pool languages, sets or claims."""
@@ -39,22 +42,43 @@ ALL = "all"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
-    """One table of a paper, or several that are made of the same rows."""
+    """One table of a paper, or several that are made of the same rows.
+
+    ``rows`` takes a run as it was read and the name of a benchmark, needed where several of the
+    run's were scored for the table; its further keywords are options of the command. It raises
+
+    - a :class:`ConfigError` where the run was not scored for the table, or the benchmark is needed
+      or unknown;
+    - an :class:`EvaluationError` where scores of one metric were made in different ways.
+    """
 
     about: str
-    rows: Callable[..., list[Row]]
-    """Takes a :class:`LoadedRun`, ``benchmark`` and the ``options``."""
     columns: tuple[str, ...]
     """Of each row."""
-    sheets: Callable[[Sequence[Row]], list[Sheet]]
-    options: frozenset[str] = frozenset()
-    """Further keywords of ``rows``, such as ``pairwise``; given only where they are asked for."""
+    rows: Callable[..., Iterable[Row]]
+    sheets: Callable[[Sequence[Row]], list[Sheet]] = lambda _: []
+    """Lays rows out; without any, they are printed as they are: ``bare``."""
+    bare: bool = False
     together: bool = False
     """Whether ``sheets`` takes the rows of all runs at once, each with its ``run``."""
     drawing: Callable[[Sequence[Row]], str] | None = None
     """Draws the rows of one run as an SVG; None where there is no drawing."""
-    of_data: Callable[..., list[Row]] | None = None
-    """Makes the same rows of a folder of data; None where answers are needed."""
+    of_samples: Callable[..., Iterable[Row]] | None = None
+    """Makes the same rows of samples that nobody was asked; None where answers are needed."""
+
+    def __call__(self, run: LoadedRun, **options: Value) -> list[Row]:
+        """Return the rows of a run, each with all columns; what is not told is None."""
+        return self.filled({"model": run.model} | row for row in self.rows(run, **options))
+
+    def filled(self, rows: Iterable[Row]) -> list[Row]:
+        """Return *rows* with all columns, in their order."""
+        return [{name: row.get(name) for name in self.columns} for row in rows]
+
+    @property
+    def options(self) -> frozenset[str]:
+        """Keywords of ``rows``, such as ``pairwise``, and whether a judge may be asked."""
+        keywords = signature(self.rows).parameters.keys() - {"run", "benchmark"}
+        return frozenset(keywords | ({"judged"} if self.of_samples else set()))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,11 +107,14 @@ class Scored:
 
     @cached_property
     def scores(self) -> pd.DataFrame:
-        """A row for each score, as :meth:`LoadedRun.scores` has it, and its ``temperature``."""
+        """As :meth:`LoadedRun.scores` has them, each with its ``temperature`` and ``question``."""
         scores = self.run.scores()
         of_table = (scores["benchmark"] == self.benchmark) & scores["metric"].isin(self.metrics)
         scores = scores[of_table]
-        return scores.assign(temperature=scores["condition"].map(temperature_of).astype(float))
+        return scores.assign(
+            temperature=scores["condition"].map(temperature_of).astype(float),
+            question=scores["cluster"].mask(scores["cluster"] == "", scores["sample_id"]),
+        )
 
     @cached_property
     def means(self) -> pd.Series:
@@ -118,8 +145,7 @@ class Scored:
         """
         means = self.means[metric].unstack("language").reindex(columns=[language, other]).dropna()
         mine = self.scores[self.scores["language"] == language]
-        question = mine["cluster"].mask(mine["cluster"] == "", mine["sample_id"])
-        question_of = dict(zip(mine["sample_id"], question, strict=True))
+        question_of = dict(zip(mine["sample_id"], mine["question"], strict=True))
         by_question = means.groupby("sample_id").mean().groupby(question_of).mean()
         return list(by_question.itertuples(index=False, name=None))
 
@@ -128,16 +154,47 @@ class Scored:
         of_metric = self.scores[self.scores["metric"] == metric]
         for _, scores in of_metric.groupby("language", sort=False):
             if scores["value"].isna().all():
-                return why_none(list(scores.itertuples()))
+                return why_none(scores)
         return ""
+
+    def digest(self, metrics: Sequence[str]) -> str:
+        """Return a short digest of how *metrics* were computed."""
+        signatures = self.run.signatures[self.benchmark]
+        return content_key([signatures[metric] for metric in metrics]).hex()[:_DIGITS]
+
+    def noise_floor(self, metric: str, language: str) -> float | None:
+        """Return what a metric says of English answers translated there and back, if measured."""
+        signature = self.run.signatures[self.benchmark].get(metric, "")
+        return self.run.noise_floors.get((signature, language))
 
     def field(self, name: str, default: str | None = None) -> pd.Series:
         """Return a field of each answer's metadata."""
         return self.answers["metadata"].map(lambda metadata: metadata.get(name, default))
 
 
+def benchmark_meant(
+    run: LoadedRun, known: Iterable[str], named: str | None, *, having: Container[str]
+) -> str | None:
+    """Return the one benchmark of *known* that is meant, of those in *having*; None: there is none.
+
+    Raises:
+        ConfigError: none has the name, or several have what is needed.
+    """
+    return subset.benchmark_meant(f"run {run.run_id!r}", known, named, having=having)
+
+
+def why_none(scores: pd.DataFrame) -> str:
+    """Say why none of *scores* has a value."""
+    return estimate.why_none(list(scores.itertuples()))
+
+
 def scored_with(
-    run: LoadedRun, metrics: Sequence[str], *, benchmark: str | None, every: bool = False
+    run: LoadedRun,
+    metrics: Sequence[str],
+    *,
+    benchmark: str | None,
+    every: bool = False,
+    beside: Sequence[str] = (),
 ) -> Scored:
     """Return the one benchmark of *run* that was scored with *metrics*.
 
@@ -146,6 +203,7 @@ def scored_with(
         metrics: in the order of the table.
         benchmark: needed where several benchmarks were.
         every: whether all of the metrics are needed, or any.
+        beside: metrics that are used where they are there.
 
     Raises:
         ConfigError: none was, or *benchmark* is needed or unknown.
@@ -154,9 +212,9 @@ def scored_with(
     whose = f"run {run.run_id!r}"
     own = {name: [m for m in metrics if m in having] for name, having in run.signatures.items()}
     having = {name for name, found in own.items() if len(found) >= (len(metrics) if every else 1)}
-    chosen = benchmark_meant(whose, own, benchmark, having=having)
+    chosen = benchmark_meant(run, own, benchmark, having=having)
     if chosen is None:
-        named = benchmarks_meant(whose, own, benchmark)
+        named = subset.benchmarks_meant(whose, own, benchmark)
         if every:
             lacking = " and ".join(
                 f"{name!r} lacks {', '.join(sorted(set(metrics) - set(own[name])))}"
@@ -171,28 +229,25 @@ def scored_with(
             "answers are kept, so nothing is asked twice"
         )
         raise ConfigError(msg)
-    for metric in own[chosen]:
-        if len(versions := run.versions[chosen][metric]) > 1:
+    for metric in (*metrics, *beside):
+        if len(versions := run.versions[chosen].get(metric, ())) > 1:
             msg = (
                 f"{whose} was scored with {metric!r} in different ways, which cannot be put "
                 f"together: {' and '.join(map(repr, versions))}"
             )
             raise EvaluationError(msg)
-    return Scored(run=run, benchmark=chosen, wanted=tuple(metrics))
+    return Scored(run=run, benchmark=chosen, wanted=(*metrics, *beside))
 
 
 def records(frame: pd.DataFrame, columns: Sequence[str]) -> list[Row]:
     """Return the rows of *frame* with *columns*, in their order; what is missing is None."""
-    cells = frame.reindex(columns=list(columns)).astype(object)
-    return [
-        {str(name): value for name, value in row.items()}
-        for row in cells.where(cells.notna(), None).to_dict("records")
-    ]
+    cells = none_for_missing(frame.reindex(columns=list(columns)))
+    return [{str(name): value for name, value in row.items()} for row in cells.to_dict("records")]
 
 
-def filled(columns: Sequence[str], row: Row) -> Row:
-    """Return *row* with all *columns*, in their order; what is not told is None."""
-    return {name: row.get(name) for name in columns}
+def none_for_missing(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return *frame* with None for what is missing."""
+    return frame.astype(object).where(frame.notna(), None)
 
 
 def split(rows: Iterable[Row], *keys: str) -> dict[tuple[Value, ...], list[Row]]:
@@ -253,13 +308,13 @@ def language(row: Row) -> str:
     return code if code == ALL else f"{code} {find(code).english_name}"
 
 
-def reasons(rows: Iterable[Row], of: str) -> list[str]:
+def reasons(rows: Iterable[Row], of: str, *, before: str = NONE) -> list[str]:
     """Say why there are dashes: a line for each reason, with what rows have of *of*."""
     names_of: dict[str, dict[str, None]] = {}
     for row in rows:
         if row["reason"]:
             names_of.setdefault(str(row["reason"]), {})[str(row[of])] = None
-    return [f"{NONE} {', '.join(names)}: {reason}" for reason, names in names_of.items()]
+    return [f"{before} {', '.join(names)}: {reason}".lstrip() for reason, names in names_of.items()]
 
 
 def harmonic_mean(first: Value, second: Value) -> float | None:

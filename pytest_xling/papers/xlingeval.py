@@ -10,7 +10,6 @@ from pytest_xling.errors import ConfigError
 from pytest_xling.papers.recipe import (
     NONE,
     Recipe,
-    filled,
     fixed,
     listing,
     number,
@@ -83,27 +82,17 @@ _LEAST_P = 1e-300
 
 def consistency_rows(
     run: LoadedRun, *, benchmark: str | None = None, pairwise: bool = False
-) -> list[Row]:
-    """Return Table A9: by metric and language the mean over temperatures, and how far it is off.
+) -> Iterator[Row]:
+    """Yield Table A9: by metric and language the mean over temperatures, and how far it is off.
 
     Every temperature counts alike, however many samples are left at it. A language that has no
     value at one of the metric's temperatures has no mean: it would be one of something else.
     ``change_percent`` is negative where the mean is below the pivot language's, and None where that
     is not above 0. ``n`` counts samples, at all temperatures together, as does ``left_out``: those
     that some language has and another lacks.
-
-    Args:
-        run: as it was read.
-        benchmark: needed where several benchmarks of the run were scored for this.
-        pairwise: whether to use all samples a language has; else those all languages have.
-
-    Raises:
-        ConfigError: the run was not scored for this, or *benchmark* is needed or unknown.
-        EvaluationError: scores of one metric were made in different ways.
     """
     scored = scored_with(run, METRICS, benchmark=benchmark)
     tables = _samples_by_language(scored)
-    rows: list[Row] = []
     for metric in scored.metrics:
         every = {at: table for (name, at), table in tables.items() if name == metric}
         used = {at: table if pairwise else table.dropna() for at, table in every.items()}
@@ -116,7 +105,7 @@ def consistency_rows(
             mean = None
             if used and not lacks:
                 mean = sum(float(table[code].mean()) for table in used.values()) / len(used)
-            row: Row = {"model": run.model, "metric": metric, "language": code, "mean": mean}
+            row: Row = {"metric": metric, "language": code, "mean": mean}
             row |= {"pivot": scored.pivot, "temperatures": len(used), "n": sum(sizes.values())}
             row |= {"left_out": sum(len(every[at]) - len(used[at]) for at in used), "reason": ""}
             if code == scored.pivot:
@@ -129,53 +118,47 @@ def consistency_rows(
                 row["reason"] = f"no value at τ = {', '.join(f'{at:g}' for at in lacks)}"
             elif not used:
                 row["reason"] = scored.why_none(metric)
-            rows.append(filled(CONSISTENCY, row))
-    return rows
+            yield row
 
 
 def tukey_rows(
     run: LoadedRun, *, benchmark: str | None = None, pairwise: bool = False
-) -> list[Row]:
-    """Return Tables 2 and 3: Tukey's HSD per temperature and metric; else as Table A9 above.
+) -> Iterator[Row]:
+    """Yield Tables 2 and 3: Tukey's HSD per temperature and metric; else as Table A9 above.
 
     ``difference`` is the second language's mean minus the first's, with its 95 % interval.
     """
-    rows: list[Row] = []
     for place, table, absent in _compared(run, benchmark, pairwise=pairwise):
         if len(table):
             made = tukey({code: table[code].dropna().tolist() for code in table})
         else:
             made = [_pair(*pair) | {"reason": NOTHING_SHARED} for pair in combinations(table, 2)]
-        rows += [filled(TUKEY, place | row) for row in (*made, *absent)]
-    return rows
+        yield from (place | row for row in (*made, *absent))
 
 
 def anova_rows(
     run: LoadedRun, *, benchmark: str | None = None, pairwise: bool = False
-) -> list[Row]:
-    """Return Table A13: one-way ANOVA per temperature and metric; else as Table A9 above."""
-    rows: list[Row] = []
+) -> Iterator[Row]:
+    """Yield Table A13: one-way ANOVA per temperature and metric; else as Table A9 above."""
     for place, table, absent in _compared(run, benchmark, pairwise=pairwise):
         row = place | {"languages": table.shape[1], "n": int(table.count().sum())}
         if not len(table):
-            rows.append(filled(ANOVA, row | {"reason": NOTHING_SHARED}))
+            yield row | {"reason": NOTHING_SHARED}
             continue
         row |= anova([table[code].dropna().tolist() for code in table])
         why = dict.fromkeys([row["reason"], *(pair["reason"] for pair in absent)])
-        rows.append(filled(ANOVA, row | {"reason": "; ".join(str(each) for each in why if each)}))
-    return rows
+        yield row | {"reason": "; ".join(str(each) for each in why if each)}
 
 
 def ttest_rows(
     run: LoadedRun, *, benchmark: str | None = None, pairwise: bool = False, welch: bool = False
-) -> list[Row]:
-    """Return Table A12: unpaired t tests per temperature and metric.
+) -> Iterator[Row]:
+    """Yield Table A12: unpaired t tests per temperature and metric.
 
     ``t`` is positive where the first language's mean is higher. With *pairwise*, two languages are
     compared on the samples that both have; without *welch* they are taken to have one variance, as
     the degrees of freedom in the paper tell. Else as Table A9 above.
     """
-    rows: list[Row] = []
     for place, table, absent in _compared(run, benchmark, pairwise=pairwise):
         for first, second in combinations(table, 2):
             both = table[[first, second]].dropna()
@@ -185,9 +168,8 @@ def ttest_rows(
                 row |= t_test(both[first].tolist(), both[second].tolist(), welch=welch)
             else:
                 row["reason"] = NOTHING_PAIRED if pairwise else NOTHING_SHARED
-            rows.append(filled(TTEST, row))
-        rows += [filled(TTEST, place | row) for row in absent]
-    return rows
+            yield row
+        yield from (place | row for row in absent)
 
 
 def tukey(groups: Mapping[str, Sequence[float]], *, alpha: float = 0.05) -> list[Row]:
@@ -284,9 +266,8 @@ def _compared(
                 continue
             every = tables[metric, temperature]
             table = every if pairwise else every.dropna()
-            place: Row = {"model": run.model, "metric": metric}
+            place: Row = {"metric": metric, "left_out": len(every) - len(table)}
             place["temperature"] = None if scored.left_to_model else temperature
-            place["left_out"] = len(every) - len(table)
             absent = [
                 _pair(*pair) | {"reason": f"{' and '.join(lacking)}: no value"}
                 for pair in combinations(expected, 2)
@@ -299,8 +280,8 @@ def _pair(first: str, second: str) -> Row:
     return {"first": first, "second": second}
 
 
-def correctness_rows(run: LoadedRun, *, benchmark: str | None = None) -> list[Row]:
-    """Return Table 1: the answers with each label, by language, and how they compare.
+def correctness_rows(run: LoadedRun, *, benchmark: str | None = None) -> Iterator[Row]:
+    """Yield Table 1: the answers with each label, by language, and how they compare.
 
     Counts are of all answers. The comparisons with the pivot language are of the ``pairs``:
     samples labelled in both, repeats and temperatures of a sample averaged. They are
@@ -313,29 +294,19 @@ def correctness_rows(run: LoadedRun, *, benchmark: str | None = None) -> list[Ro
 
     The ends of the latter two are those of a 95 % interval of the ratio of paired means, symmetric
     on a log scale (:func:`pytest_xling.stats.paired_means.paired_ratio`).
-
-    Args:
-        run: as it was read.
-        benchmark: needed where several benchmarks of the run were scored for this.
-
-    Raises:
-        ConfigError: the run was not scored for this, or *benchmark* is needed or unknown.
-        EvaluationError: scores of one metric were made in different ways.
     """
     scored = scored_with(run, LABELS, benchmark=benchmark)
     values = scored.scores.groupby(["language", "metric"])["value"]
     labelled, answers = (values.sum(), values.size())
-    rows = []
     for code in scored.languages:
-        row: Row = {"model": run.model, "language": code, "pivot": scored.pivot}
+        row: Row = {"language": code, "pivot": scored.pivot}
         row |= {label: int(n) for label, n in labelled[code].items()}
         longest = answers[code].idxmax()
         row |= {"n": int(answers[code, longest])}
         row |= {"no_label": int(answers[code, longest] - values.count()[code, longest])}
         if code != scored.pivot and scored.pivot in scored.languages:
             row |= _beside_pivot(scored, code)
-        rows.append(filled(CORRECTNESS, row))
-    return rows
+        yield row
 
 
 def _beside_pivot(scored: Scored, code: str) -> Row:
@@ -363,42 +334,33 @@ def _beside_pivot(scored: Scored, code: str) -> Row:
     return row
 
 
-def verifiability_rows(run: LoadedRun, *, benchmark: str | None = None) -> list[Row]:
-    """Return Table A11: by language and convention the means over temperatures and their spread.
+def verifiability_rows(run: LoadedRun, *, benchmark: str | None = None) -> Iterator[Row]:
+    """Yield Table A11: by language and convention the means over temperatures and their spread.
 
     The conventions are those of :mod:`pytest_xling.stats.classification`; the spread is the
     standard deviation over temperatures (divided by their number minus one), None at one. What is
     not defined at one of the temperatures has no mean; ``reason`` says why.
 
-    Args:
-        run: as it was read.
-        benchmark: needed where several benchmarks of the run were scored for this.
-
     Raises:
-        ConfigError: the run was not scored with ``says_right``, its cases do not say which answers
-            are right, or *benchmark* is needed or unknown.
-        EvaluationError: scores of one metric were made in different ways.
+        ConfigError: also where the cases do not say which answers are right.
     """
-    named = scored_with(run, ("says_right",), benchmark=benchmark).benchmark
-    scored = scored_with(run, ("says_right", "p_right"), benchmark=named)
+    scored = scored_with(run, ("says_right",), benchmark=benchmark, beside=("p_right",))
     judged = scored.scores.loc[scored.scores["metric"] == "says_right", "case"]
     answers = scored.answers.assign(gold=scored.field("gold"))
     answers = answers[answers["case"].isin(judged) & answers["gold"].notna()]
-    rows: list[Row] = []
     for code in scored.languages:
         known = answers[answers["language"] == code]
         if known.empty:
             msg = (
-                f"the cases of benchmark {named!r} in run {run.run_id!r} do not say which answers "
-                "are right; ask with `expand: candidates` in its prompts.yaml"
+                f"the cases of benchmark {scored.benchmark!r} in run {run.run_id!r} do not say "
+                "which answers are right; ask with `expand: candidates` in its prompts.yaml"
             )
             raise ConfigError(msg)
         by_temperature = [_classified(of) for _, of in known.groupby("temperature")]
         for convention in ("released", "honest"):
-            row: Row = {"model": run.model, "language": code, "convention": convention}
-            row |= {"n": len(known), "temperatures": len(by_temperature)}
-            rows.append(filled(VERIFIABILITY, row | _measures(by_temperature, convention)))
-    return rows
+            row: Row = {"language": code, "convention": convention, "n": len(known)}
+            row["temperatures"] = len(by_temperature)
+            yield row | _measures(by_temperature, convention)
 
 
 def _classified(answers: pd.DataFrame) -> Conventions:
@@ -676,35 +638,30 @@ def _mean_and_spread(key: str) -> Cell:
     return lambda row: mean(row) if row[f"{key}_std"] is None else f"{mean(row)} ± {std(row)}"
 
 
-_PAIRWISE: Final = frozenset({"pairwise"})
 TABLES: Final[Mapping[str, Recipe]] = {
     "consistency": Recipe(
         about="means over temperatures, and their drop from the pivot language's (Table A9)",
         rows=consistency_rows,
         columns=CONSISTENCY,
         sheets=_consistency_sheets,
-        options=_PAIRWISE,
     ),
     "tukey": Recipe(
         about="which languages differ: Tukey's HSD per temperature (Tables 2 and 3)",
         rows=tukey_rows,
         columns=TUKEY,
         sheets=_tukey_sheets,
-        options=_PAIRWISE,
     ),
     "anova": Recipe(
         about="whether languages differ: one-way ANOVA per temperature (Table A13)",
         rows=anova_rows,
         columns=ANOVA,
         sheets=_anova_sheets,
-        options=_PAIRWISE,
     ),
     "ttest": Recipe(
         about="unpaired t tests of each two languages per temperature (Table A12)",
         rows=ttest_rows,
         columns=TTEST,
         sheets=_ttest_sheets,
-        options=_PAIRWISE | {"welch"},
     ),
     "correctness": Recipe(
         about="what the judge says of answers, and how languages compare (Table 1)",

@@ -163,6 +163,17 @@ def importer_of(place: Path) -> Importer:
     return importer
 
 
+def samples_in(place: Path) -> list[Sample]:
+    """Return the samples of data in a folder, in a layout that benchmarks' data may have.
+
+    Raises:
+        ConfigError: it has no layout we know.
+        DataError: a row is wrong; names file and line.
+    """
+    importer = importer_of(place)
+    return importer.read(place, benchmark="data", languages=importer.languages(place))
+
+
 def open_benchmark(
     folder: Path, *, data: Mapping[str, Path], answered: frozenset[str] | None = None
 ) -> Benchmark:

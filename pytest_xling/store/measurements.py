@@ -189,6 +189,12 @@ def noise_of(connection: Connection, *, signature: str, language: str) -> Transl
     return None if latest is None else record_of(TranslationNoise, latest)
 
 
+def noise_floors(connection: Connection) -> dict[tuple[str, str], float | None]:
+    """Return the mean of round trips measured last, by a metric's signature and language."""
+    saved = _read(connection, translation_noise, signature=None, language=None)
+    return {(noise["signature"], noise["language"]): noise["matched"]["value"] for noise in saved}
+
+
 def _keep(
     connection: Connection,
     table: Table,

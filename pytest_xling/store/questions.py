@@ -17,29 +17,6 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 
-def questions(
-    connection: Connection, run_id: str, *, benchmark: str, language: str
-) -> dict[str, str]:
-    """Return what was asked in one language, by sample.
-
-    Args:
-        connection: to the store.
-        run_id: the run.
-        benchmark: one of the run's.
-        language: its code.
-    """
-    query = (
-        select(cases.c.sample_id, cases.c.question)
-        .where(
-            cases.c.run_id == run_id,
-            cases.c.benchmark == benchmark,
-            cases.c.language == language,
-        )
-        .distinct()
-    )
-    return {sample: str(question) for sample, question in connection.execute(query)}
-
-
 def labels(
     connection: Connection, run_id: str, *, benchmark: str, key: str
 ) -> dict[tuple[str, str], str]:

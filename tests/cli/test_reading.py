@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_xling.cli import main
-from pytest_xling.reports.papers.calmqa import SURFACE_COLUMNS
+from pytest_xling.papers.calmqa import SURFACE
 from pytest_xling.store.database import Database
 from pytest_xling.store.runs import Progress, put_progress
 from tests.reports.stories import ENGLISH, HOSTILE, METRICS, STORY
@@ -222,7 +222,7 @@ def test_surface_table_of_two_runs(xling: Xling) -> None:
     """Text, JSON and CSV hold the same rows, below each other."""
     rows = json.loads(xling("table", "surface", "run-1", "run-2", "--json").out)
     assert ["model-1"] * 6 + ["model-2"] * 3 == [row["model"] for row in rows]
-    assert (25.0, 25.0, 37.5, 8) == tuple(rows[3][key] for key in SURFACE_COLUMNS[3:])
+    assert (25.0, 25.0, 37.5, 8) == tuple(rows[3][key] for key in SURFACE[3:])
     read = list(csv.DictReader(io.StringIO(xling("table", "surface", "run-1", "--csv").out)))
     assert ["37.5", "8"] == [read[3]["without_issues"], read[3]["n"]]
     assert "" == read[2]["wrong_language"]

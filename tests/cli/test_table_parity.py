@@ -12,7 +12,7 @@ from rich.cells import cell_len
 
 from pytest_xling.cli import main
 from pytest_xling.languages import languages
-from pytest_xling.reports.papers.parity import GROUPINGS
+from pytest_xling.papers.found_in_translation import GROUPINGS
 from pytest_xling.store.database import Database
 from pytest_xling.store.measurements import Mean, TranslationNoise, add_noise
 from tests.runs import Scored, put_run

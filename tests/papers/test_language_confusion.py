@@ -10,7 +10,7 @@ import pytest
 from pytest_xling.analysis.loaded_run import load_run
 from pytest_xling.cli import main
 from pytest_xling.errors import ConfigError
-from pytest_xling.papers.language_confusion import COLUMNS, TABLES, pass_rates
+from pytest_xling.papers.language_confusion import COLUMNS, TABLES
 from tests.runs import Scored, put_run
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def rows(tmp_path: Path) -> Callable[..., list[Row]]:
     def made(*scored: list[Scored], **options: Any) -> list[Row]:
         path = tmp_path / f"{len(list(tmp_path.iterdir()))}.sqlite"
         put_run(path, [one for of in scored for one in of])
-        return pass_rates(load_run("run-1", store=path), **options)
+        return TABLES["confusion"](load_run("run-1", store=path), **options)
 
     return made
 

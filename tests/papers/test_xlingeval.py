@@ -16,12 +16,6 @@ from pytest_xling.analysis.loaded_run import load_run
 from pytest_xling.errors import ConfigError, EvaluationError
 from pytest_xling.papers.xlingeval import (
     TABLES,
-    anova_rows,
-    consistency_rows,
-    correctness_rows,
-    ttest_rows,
-    tukey_rows,
-    verifiability_rows,
 )
 from pytest_xling.store.database import Database
 from pytest_xling.store.outputs import step_id
@@ -96,7 +90,7 @@ def keep(tmp_path: Path) -> Keep:
 @pytest.mark.parametrize("pairwise", [False, True])
 def test_consistency_agrees_with_pandas(lossy: LoadedRun, pairwise: bool) -> None:  # noqa: FBT001  a test's parameter
     """Means over temperatures of means over samples, which all languages have or each has."""
-    rows = consistency_rows(lossy, pairwise=pairwise)
+    rows = TABLES["consistency"](lossy, pairwise=pairwise)
     frames = [_frame("sim_sent", at, complete=not pairwise) for at in (0, 1)]
     expected = sum(frame.mean() for frame in frames) / 2
     found = {row["language"]: row for row in rows if row["metric"] == "sim_sent"}
@@ -134,7 +128,7 @@ def test_drops_of_the_paper(tmp_path: Path) -> None:
         own = [one for one in answers if metric in one.readings]
         put_run(tmp_path / "s.sqlite", own, run_id=f"run-{number}")
     for number, (_, others) in enumerate(TABLE_A9.values()):
-        rows = consistency_rows(load_run(f"run-{number}", store=tmp_path / "s.sqlite"))
+        rows = TABLES["consistency"](load_run(f"run-{number}", store=tmp_path / "s.sqlite"))
         drops = {str(row["language"]): float(str(row["change_percent"])) for row in rows}
         assert 0.0 == drops.pop("en")
         printed = {code: drop for code, (_, drop) in others.items()}
@@ -153,7 +147,7 @@ def test_tukey_agrees_with_statsmodels(
     expected = pairwise_tukeyhsd(long["value"], long["language"])
     rows = [
         row
-        for row in tukey_rows(lossy, pairwise=pairwise)
+        for row in TABLES["tukey"](lossy, pairwise=pairwise)
         if row["metric"] == "sim_sent" and row["temperature"] == temperature
     ]
     assert [("en", "hi"), ("en", "zh"), ("hi", "zh")] == [
@@ -171,7 +165,7 @@ def test_tukey_agrees_with_statsmodels(
 @pytest.mark.parametrize("pairwise", [False, True])
 def test_anova_agrees_with_scipy(lossy: LoadedRun, pairwise: bool) -> None:  # noqa: FBT001  a test's parameter
     """Per temperature and metric, on what all languages have or each has."""
-    rows = anova_rows(lossy, pairwise=pairwise)
+    rows = TABLES["anova"](lossy, pairwise=pairwise)
     assert [(0.0, "sim_sent"), (0.0, "length"), (1.0, "sim_sent"), (1.0, "length")] == [
         (row["temperature"], row["metric"]) for row in rows
     ]
@@ -190,7 +184,7 @@ def test_anova_agrees_with_scipy(lossy: LoadedRun, pairwise: bool) -> None:  # n
 @pytest.mark.parametrize("welch", [False, True])
 def test_ttest_agrees_with_scipy(lossy: LoadedRun, pairwise: bool, welch: bool) -> None:  # noqa: FBT001  a test's parameters
     """Two languages on what all have, or on what these two have; pooled or Welch's."""
-    for row in ttest_rows(lossy, pairwise=pairwise, welch=welch):
+    for row in TABLES["ttest"](lossy, pairwise=pairwise, welch=welch):
         frame = _frame(str(row["metric"]), float(str(row["temperature"])), complete=not pairwise)
         both = frame[[row["first"], row["second"]]].dropna()
         expected = stats.ttest_ind(both[row["first"]], both[row["second"]], equal_var=not welch)
@@ -211,7 +205,7 @@ def test_repeats_are_averaged(keep: Keep) -> None:
         for code, base in (("en", 10.0), ("hi", 7.0))
         for condition, extra in (("", 0.0), ("r1", 1.0), ("r2", 2.0))
     ]
-    rows = consistency_rows(keep(answers))
+    rows = TABLES["consistency"](keep(answers))
     assert [(12.0, 3), (9.0, 3)] == [(row["mean"], row["n"]) for row in rows]
 
 
@@ -223,10 +217,10 @@ def test_metrics_that_compare_with_the_pivot(keep: Keep) -> None:
         for code, value in (("en", None), ("hi", 0.5), ("zh", 0.6))
     ]
     run = keep(answers)
-    rows = consistency_rows(run)
+    rows = TABLES["consistency"](run)
     assert ["hi", "zh"] == [row["language"] for row in rows]
     assert {None} == {row["change_percent"] for row in rows}
-    (row,) = tukey_rows(run)
+    (row,) = TABLES["tukey"](run)
     assert ("hi", "zh", 4) == (row["first"], row["second"], row["n_first"])
     assert 0.1 == pytest.approx(row["difference"])
 
@@ -245,16 +239,16 @@ def test_a_language_without_values_is_named(keep: Keep) -> None:
         for condition in ("", "t1")
     ]
     run = keep(answers)
-    means = {row["language"]: row for row in consistency_rows(run)}
+    means = {row["language"]: row for row in TABLES["consistency"](run)}
     assert (None, "no value at τ = 1") == (means["hi"]["mean"], means["hi"]["reason"])
     assert means["es"]["mean"] is not None
-    rows = [row for row in tukey_rows(run) if row["temperature"] == 1]
+    rows = [row for row in TABLES["tukey"](run) if row["temperature"] == 1]
     assert {("en", "es"): "", ("en", "hi"): "hi: no value", ("es", "hi"): "hi: no value"} == {
         (row["first"], row["second"]): row["reason"] for row in rows
     }
-    tests = [row for row in ttest_rows(run) if row["temperature"] == 1]
+    tests = [row for row in TABLES["ttest"](run) if row["temperature"] == 1]
     assert [row["reason"] for row in rows] == [row["reason"] for row in tests]
-    assert ["", "hi: no value"] == [row["reason"] for row in anova_rows(run)]
+    assert ["", "hi: no value"] == [row["reason"] for row in TABLES["anova"](run)]
 
 
 def test_nothing_shared_is_said(keep: Keep) -> None:
@@ -265,13 +259,13 @@ def test_nothing_shared_is_said(keep: Keep) -> None:
         for (name, code), value in values.items()
     ]
     run = keep(answers)
-    for rows in (tukey_rows, anova_rows, ttest_rows, consistency_rows):
-        found = rows(run)
+    for table in ("tukey", "anova", "ttest", "consistency"):
+        found = TABLES[table](run)
         assert {"no sample has a value in all languages; --pairwise keeps the others"} == {
             row["reason"] for row in found
         }
         assert {2} == {row["left_out"] for row in found}
-    pairs = ttest_rows(run, pairwise=True)
+    pairs = TABLES["ttest"](run, pairwise=True)
     assert ["no sample has a value in both languages", "each group has one value"] == [
         pairs[0]["reason"],
         pairs[1]["reason"],
@@ -285,7 +279,7 @@ def test_equal_answers_have_no_f(keep: Keep) -> None:
         for n in range(3)
         for code in ("en", "hi")
     ]
-    (row,) = anova_rows(keep(answers))
+    (row,) = TABLES["anova"](keep(answers))
     assert (None, None, "the values within each group are equal") == (
         row["f"],
         row["p"],
@@ -340,7 +334,9 @@ def _labelled(counts: Mapping[str, tuple[int, ...]]) -> list[Scored]:
 @pytest.mark.parametrize("name", TABLE_1)
 def test_correctness_of_the_paper(keep: Keep, name: str) -> None:
     """Section 3.1's numbers follow from Table 1's counts: its decrease is one in points."""
-    rows = {str(row["language"]): row for row in correctness_rows(keep(_labelled(TABLE_1[name])))}
+    rows = {
+        str(row["language"]): row for row in TABLES["correctness"](keep(_labelled(TABLE_1[name])))
+    }
     n = sum(TABLE_1[name]["en"])
     for language, counts in TABLE_1[name].items():
         row = rows[language]
@@ -362,7 +358,7 @@ def test_correctness_of_the_paper(keep: Keep, name: str) -> None:
 def test_relative_decrease_has_the_textbook_interval(keep: Keep) -> None:
     """The interval of the ratio of paired rates, turned round."""
     answers = _labelled({"en": (30, 10, 0, 0), "hi": (12, 28, 0, 0)})
-    row = correctness_rows(keep(answers))[1]
+    row = TABLES["correctness"](keep(answers))[1]
     # The first 12 have the label in both languages, the next 18 in English only.
     error = math.sqrt(18 / (12 * 30) * 40 / 39) * stats.t.ppf(0.975, 39)
     expected = [100 * (1 - 0.4 * math.exp(sign * error)) for sign in (1, -1)]
@@ -379,7 +375,7 @@ def test_answers_without_a_label_are_counted_and_not_compared(keep: Keep) -> Non
     answers[0] = Scored(
         id="q0000", language="en", readings=unlabelled, benchmark="health-correctness"
     )
-    rows = correctness_rows(keep(answers))
+    rows = TABLES["correctness"](keep(answers))
     assert [(1, 12, None), (0, 12, 11)] == [
         (row["no_label"], row["n"], row["pairs"]) for row in rows
     ]
@@ -416,7 +412,7 @@ VERDICTS = _verdicts()
 
 def test_verifiability_agrees_with_scikit_learn(keep: Keep) -> None:
     """Means and standard deviations over temperatures, by both conventions."""
-    rows = verifiability_rows(keep(VERDICTS))
+    rows = TABLES["verifiability"](keep(VERDICTS))
     assert [("en", "released"), ("en", "honest"), ("hi", "released"), ("hi", "honest")] == [
         (row["language"], row["convention"]) for row in rows
     ]
@@ -473,7 +469,7 @@ def test_verifiability_without_probabilities(keep: Keep) -> None:
         for one in VERDICTS
         if one.condition == ""
     ]
-    rows = verifiability_rows(keep(answers))
+    rows = TABLES["verifiability"](keep(answers))
     assert (None, "auc: no log-probabilities") == (rows[1]["auc"], rows[1]["reason"])
     assert rows[0]["auc"] == rows[0]["recall"]
     assert {None} == {row["f1_std"] for row in rows}
@@ -487,7 +483,7 @@ def test_verifiability_needs_to_know_what_is_right(keep: Keep) -> None:
         )
     ]
     with pytest.raises(ConfigError, match="expand: candidates"):
-        verifiability_rows(keep(answers))
+        TABLES["verifiability"](keep(answers))
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -495,7 +491,7 @@ def test_what_is_missing_is_named(keep: Keep, name: str) -> None:
     """No scores for the table, an unknown benchmark."""
     answers = [Scored(id="q1", language="en", readings={"emoji": 0.0})]
     run = keep(answers)
-    rows = TABLES[name].rows
+    rows = TABLES[name]
     with pytest.raises(ConfigError, match=r"was not scored for this table.*run again"):
         rows(run)
     with pytest.raises(ConfigError, match="Did you mean 'health-consistency'"):
@@ -510,8 +506,8 @@ def test_several_benchmarks_must_be_chosen_from(keep: Keep) -> None:
     ]
     run = keep(answers)
     with pytest.raises(ConfigError, match="--benchmark"):
-        consistency_rows(run)
-    assert 1 == len(consistency_rows(run, benchmark="bread"))
+        TABLES["consistency"](run)
+    assert 1 == len(TABLES["consistency"](run, benchmark="bread"))
 
 
 def test_scores_of_two_versions_are_not_compared(tmp_path: Path) -> None:
@@ -525,7 +521,7 @@ def test_scores_of_two_versions_are_not_compared(tmp_path: Path) -> None:
         add_run_steps(connection, "run-1", {"health-consistency": [other]})
     database.close()
     with pytest.raises(EvaluationError, match="different ways"):
-        consistency_rows(load_run("run-1", store=path))
+        TABLES["consistency"](load_run("run-1", store=path))
 
 
 def test_the_pivot_is_the_runs(keep: Keep) -> None:
@@ -533,10 +529,10 @@ def test_the_pivot_is_the_runs(keep: Keep) -> None:
     answers = made_up(MEANS, conditions=("",), questions=3)
     settings = {"pivots": {"health-consistency": "zh"}, "temperatures": [None]}
     run = keep(answers, settings=settings)
-    rows = consistency_rows(run)
+    rows = TABLES["consistency"](run)
     assert ["zh", "en", "hi"] == [row["language"] for row in rows][:3]
     assert 0.0 == rows[0]["change_percent"]
-    assert {None} == {row["temperature"] for row in anova_rows(run)}
+    assert {None} == {row["temperature"] for row in TABLES["anova"](run)}
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -544,7 +540,7 @@ def test_rows_have_the_columns_in_order(keep: Keep, name: str) -> None:
     """What CSV is written from; and every row can be laid out, alone as well."""
     answers = [*LOSSY, *VERDICTS, *_labelled(TABLE_1["LiveQA"])]
     table = TABLES[name]
-    rows = table.rows(keep(answers))
+    rows = table(keep(answers))
     assert rows
     assert {table.columns} == {tuple(row) for row in rows}
     for some in (rows, *([row] for row in rows)):

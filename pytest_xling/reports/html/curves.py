@@ -6,14 +6,26 @@ import base64
 import html
 import re
 from collections import defaultdict
+from dataclasses import asdict
+from itertools import chain
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from pytest_xling.analysis.stances import (
+    METRIC,
+    at,
+    by_temperature,
+    by_veracity,
+    stance_records,
+    stance_shares,
+)
 from pytest_xling.errors import ConfigError, EvaluationError
+from pytest_xling.gates.estimate import check_scores
 from pytest_xling.gates.pairing import temperature_of
 from pytest_xling.reports.estimates import estimated
 from pytest_xling.reports.html.escaping import as_json
-from pytest_xling.reports.papers.uphill_curves import stance_curves
-from pytest_xling.reports.papers.uphill_rows import stance_rows
+from pytest_xling.reports.pivot import pivot_of
+from pytest_xling.reports.stance_curves import stance_curves
+from pytest_xling.store.questions import labels
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,9 +33,8 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from pytest_xling.keys import JsonValue
-    from pytest_xling.records import Score
+    from pytest_xling.records import RunRecord, Score
     from pytest_xling.reports.estimates import MetricTraits
-    from pytest_xling.reports.papers.paper_table import Row
     from pytest_xling.store.scores import Place
     from pytest_xling.text.numbers import Figures
 
@@ -78,25 +89,40 @@ def _by(axis: Axis, scores: Sequence[Score]) -> dict[float, list[Score]]:
     return groups
 
 
-def stance_figures(connection: Connection, run_id: str, benchmark: str) -> list[JsonValue]:
+def stance_figures(
+    connection: Connection,
+    run: RunRecord,
+    benchmark: str,
+    scores: Mapping[Place, Sequence[Score]],
+) -> list[JsonValue]:
     """Return UPHILL's figure 2, one for each temperature, as images that hold themselves.
 
     None for a benchmark without stances; in place of one that cannot be drawn, the reason.
     """
+    mine = {place[2]: of for place, of in scores.items() if place[:2] == (benchmark, METRIC)}
+    veracities = labels(connection, run.run_id, benchmark=benchmark, key="veracity") if mine else {}
     try:
-        rows = stance_rows(connection, run_id, benchmark=benchmark)
+        for language, of in mine.items():
+            check_scores(of, metric=METRIC, language=language)
+        records = stance_records(chain(*mine.values()), veracities, of=benchmark)
     except ConfigError:
-        return []  # not scored for it
+        return []  # its cases are about no claims
     except EvaluationError as error:
         return [{"why": str(error)}]
-    by_temperature: defaultdict[str | int | float | None, list[Row]] = defaultdict(list)
-    for row in rows:
-        by_temperature[row["temperature"]].append(row)
     figures: list[JsonValue] = []
-    for temperature, some in by_temperature.items():
-        figure: dict[str, JsonValue] = {"temperature": temperature}
+    for temperature, by_language in by_temperature(records, pivot=pivot_of(run, benchmark)):
+        left_to_model = run.settings.get("temperatures") == [None]
+        figure: dict[str, JsonValue] = {"temperature": None if left_to_model else temperature}
+        rows = [
+            {"model": run.model, "temperature": temperature, "language": language}
+            | {"veracity": veracity, "level": level, "measure": stance, **asdict(share)}
+            for language, own in by_language.items()
+            for veracity, of_veracity in by_veracity(own).items()
+            for level in sorted({record.level for record in own})
+            for stance, share in stance_shares(at(of_veracity, level)).items()
+        ]
         try:
-            figure |= _image(stance_curves(some))
+            figure |= _image(stance_curves(rows))
         except ConfigError as error:
             figure["why"] = str(error)
         figures.append(figure)

@@ -256,5 +256,5 @@ def _benchmark(
         **table,
         "groups": groups_of(name, metrics, scores, languages=mine_traits, figures=figures),
         "curves": curves_of(name, metrics, scores, languages=order, figures=figures),
-        "stances": stance_figures(connection, run.run_id, name),
+        "stances": stance_figures(connection, run, name, scores),
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from xml.sax.saxutils import escape
 
 from pytest_xling.errors import ConfigError
@@ -14,7 +14,7 @@ from pytest_xling.text.stance import LEVELS, STANCES, VERACITIES
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_xling.reports.papers.paper_table import Row
+    Row = Mapping[str, Any]
 
 STYLE: Final = """\
 text { font: 12px system-ui, "Segoe UI", Helvetica, Arial, "Noto Sans", sans-serif; fill: #1f2328; }

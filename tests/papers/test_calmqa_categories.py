@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_xling.analysis.loaded_run import load_run
 from pytest_xling.cli import main
 from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find
-from pytest_xling.reports.papers.categories import (
-    CATEGORIES_COLUMNS,
-    categories_of_data,
-    categories_rows,
-)
-from pytest_xling.store.database import Database
+from pytest_xling.papers.calmqa import CATEGORIES as COLUMNS
+from pytest_xling.papers.calmqa import TABLES, categories_of
+from pytest_xling.planning.benchmark import samples_in
 from pytest_xling.text.categories import CATEGORIES
 from tests.runs import Scored, put_run
 
@@ -57,12 +55,7 @@ def rows(tmp_path: Path) -> Callable[..., list[Row]]:
     def made(*asked: list[Scored], **options: str) -> list[Row]:
         path = tmp_path / f"{len(list(tmp_path.iterdir()))}.sqlite"
         put_run(path, [one for some in asked for one in some])
-        database = Database(path)
-        try:
-            with database.read() as connection:
-                return categories_rows(connection, "run-1", **options)
-        finally:
-            database.close()
+        return TABLES["categories"](load_run("run-1", store=path), **options)
 
     return made
 
@@ -70,7 +63,7 @@ def rows(tmp_path: Path) -> Callable[..., list[Row]]:
 def test_by_hand(rows: Callable[..., list[Row]]) -> None:
     """Shares of categories, of questions and not of answers: √(½·¼) + √(½·¾)."""
     (row,) = rows(_questions("en", "aabb"), _questions("hi", "abbb"))
-    assert CATEGORIES_COLUMNS == tuple(row)
+    assert COLUMNS == tuple(row)
     assert (0.5 * 0.25) ** 0.5 + (0.5 * 0.75) ** 0.5 == pytest.approx(row["coefficient"])
     assert ("specific", "en", "hi", 4, 4, 2, None) == tuple(
         row[key] for key in ("set", "first", "second", "n", "other_n", "categories", "reason")
@@ -113,7 +106,7 @@ def test_bad_input(rows: Callable[..., list[Row]], tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="has no benchmark 'x'"):
         rows(_questions("es", "ab"), benchmark="x")
     with pytest.raises(ConfigError, match="has no layout we know; we read: calmqa"):
-        categories_of_data(tmp_path)
+        samples_in(tmp_path)
 
 
 def test_the_bundled_data_needs_no_run(
@@ -137,7 +130,7 @@ def test_the_bundled_data_needs_no_run(
     assert {"hi"} <= {code for row in made for code in (row["first"], row["second"])}
     assert all("hi" in (row["first"], row["second"]) for row in made)
     listed = list(csv.DictReader(io.StringIO(table(f"{BUNDLED}/", "--csv"))))
-    assert ("run", *CATEGORIES_COLUMNS) == tuple(listed[0])
+    assert ("run", *COLUMNS) == tuple(listed[0])
     # The first language has no column, as the last has no row.
     pairs = "r" * (len(list((BUNDLED / "data").glob("*.jsonl"))) - 1)
     assert rf"\begin{{tabular}}{{l{pairs}}}" in table(f"{BUNDLED}/", "--latex")
@@ -168,7 +161,7 @@ def test_the_matrix_of_the_release() -> None:
     counts = _counted()
     made = {
         (row["first"], row["second"]): row
-        for row in categories_of_data(CALMQA)
+        for row in categories_of(samples_in(CALMQA), of="the release")
         if row["set"] == "specific"
     }
     assert [*combinations(sorted(counts), 2)] == sorted(made)

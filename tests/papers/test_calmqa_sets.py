@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from scipy.stats import ks_2samp
 
+from pytest_xling.analysis.loaded_run import load_run
 from pytest_xling.cli import main
 from pytest_xling.errors import ConfigError
-from pytest_xling.reports.papers.sets import SETS_COLUMNS, sets_rows, sets_sheets
+from pytest_xling.papers.calmqa import SETS, TABLES
 from pytest_xling.stats.p_values import holm
-from pytest_xling.store.database import Database
 from tests.runs import Scored, put_run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from pytest_xling.papers.recipe import Row
@@ -47,20 +47,15 @@ def _drawn(mean: float, n: int, seed: int) -> list[float]:
 
 
 @pytest.fixture
-def rows(tmp_path: Path) -> Iterator[Callable[..., list[Row]]]:
+def rows(tmp_path: Path) -> Callable[..., list[Row]]:
     """Returns the rows of a run with these scores."""
-    databases: list[Database] = []
 
     def made(*scored: list[Scored], **options: Any) -> list[Row]:
-        path = tmp_path / f"{len(databases)}.sqlite"
+        path = tmp_path / f"{len(list(tmp_path.iterdir()))}.sqlite"
         put_run(path, [one for some in scored for one in some])
-        databases.append(database := Database(path))
-        with database.read() as connection:
-            return sets_rows(connection, "run-1", **options)
+        return TABLES["sets"](load_run("run-1", store=path), **options)
 
-    yield made
-    for database in databases:
-        database.close()
+    return made
 
 
 def test_each_language_is_tested_and_holm_corrects_over_them(
@@ -76,7 +71,7 @@ def test_each_language_is_tested_and_holm_corrects_over_them(
         *(_answers(code, "agnostic", agnostic) for code, (_, agnostic) in values.items()),
     )
     assert ["en", "hi", "sw"] == [row["language"] for row in made]
-    assert all(SETS_COLUMNS == tuple(row) for row in made)
+    assert all(SETS == tuple(row) for row in made)
     expected = [ks_2samp(*values[code]) for code in ("en", "hi", "sw")]
     assert [e.statistic for e in expected] == pytest.approx([row["distance"] for row in made])
     assert [e.pvalue for e in expected] == pytest.approx([row["p"] for row in made])
@@ -123,7 +118,7 @@ def test_three_sets_are_three_pairs(rows: Callable[..., list[Row]]) -> None:
     assert [("b", "a"), ("c", "a"), ("c", "b")] == [(r["set"], r["against"]) for r in made]
     adjusted = holm([float(row["p"] or 0) for row in made])
     assert adjusted == [row["p_holm"] for row in made]
-    assert 3 == len(sets_sheets(made))
+    assert 3 == len(TABLES["sets"].sheets(made))
 
 
 def test_what_cannot_be_compared_says_why(rows: Callable[..., list[Row]]) -> None:
@@ -149,7 +144,7 @@ def test_what_cannot_be_compared_says_why(rows: Callable[..., list[Row]]) -> Non
     tested = [row for row in made if row["p"] is not None]
     assert ["en", "zh"] == [row["language"] for row in tested]
     assert [1.0, 1.0] == [row["p_holm"] for row in tested]
-    notes = sets_sheets(made)[0].notes
+    notes = TABLES["sets"].sheets(made)[0].notes
     assert "sw: no questions of one set" in notes
 
 
@@ -200,6 +195,6 @@ def test_it_fits_a_terminal(
     assert line.endswith("104/102")
     assert 0 == main(["table", "sets", "run-1", "--json", *store])
     (row,) = json.loads(capsys.readouterr().out)
-    assert ("run", *SETS_COLUMNS) == tuple(row)
+    assert ("run", *SETS) == tuple(row)
     assert 4 == main(["table", "surface", "run-1", "--metric=answer_length", *store])
     assert "--metric means nothing to the table surface" in capsys.readouterr().err

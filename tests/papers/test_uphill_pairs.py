@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from pytest_xling.reports.papers.uphill_stances import StanceRecord, beside
+from pytest_xling.analysis.stances import StanceRecord
+from pytest_xling.papers.uphill import beside
 from pytest_xling.text.stance import STANCES
 
 if TYPE_CHECKING:

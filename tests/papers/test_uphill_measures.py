@@ -5,22 +5,20 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_xling.reports.papers.uphill_stances import (
-    Share,
-    StanceRecord,
+from pytest_xling.analysis.stances import Share, StanceRecord, share, stance_shares
+from pytest_xling.papers.uphill import (
     accuracy,
     by_majority,
     consistency,
     neutral_consistency,
     overall_accuracy,
-    share,
 )
 from pytest_xling.stats.rate_intervals import wilson_interval
 from pytest_xling.text.stance import RIGHT_STANCE, STANCES, VERACITIES
@@ -89,7 +87,7 @@ REPEATS = 5
 def _record(
     stance: Stance | None, *, claim: str = "c1", level: int = 0, **more: str
 ) -> StanceRecord:
-    told = {"veracity": "false", "language": "en", "repeat": ""} | more
+    told: dict[str, Any] = {"veracity": "false", "language": "en", "repeat": ""} | more
     return StanceRecord(claim=claim, level=level, stance=stance, **told)
 
 
@@ -240,11 +238,7 @@ def test_laws(seed: int) -> None:
     assert overall_accuracy(records) == overall_accuracy(mixed)
     assert consistency(records) == consistency(mixed)
     assert sorted(by_majority(records), key=repr) == sorted(by_majority(mixed), key=repr)
-    taken = [
-        share(records, lambda record: record.stance == "agree"),
-        share(records, lambda record: record.stance == "disagree"),
-        share(records, lambda record: record.stance == "neutral"),
-    ]
+    taken = stance_shares(records).values()
     assert 1.0 == pytest.approx(sum(one.value or 0.0 for one in taken))
     for one in (*taken, accuracy(records), consistency(records)):
         if one.value is not None:

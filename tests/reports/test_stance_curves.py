@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import re
-from contextlib import ExitStack
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 from xml.etree import ElementTree as ET
 
 import pytest
 
+from pytest_xling.analysis.loaded_run import load_run
 from pytest_xling.errors import ConfigError
-from pytest_xling.reports.papers.uphill_curves import stance_curves
-from pytest_xling.reports.papers.uphill_rows import stance_rows
-from pytest_xling.store.database import Database
+from pytest_xling.papers.uphill import TABLES
+from pytest_xling.reports.stance_curves import stance_curves
 from tests.runs import Scored, answered, made_up_stances, put_run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from pytest_xling.papers.recipe import Row
@@ -27,15 +26,14 @@ Keep: TypeAlias = "Callable[..., list[Row]]"
 
 
 @pytest.fixture
-def rows(tmp_path: Path) -> Iterator[Keep]:
+def rows(tmp_path: Path) -> Keep:
     """Returns the rows of a run with these scores."""
-    with ExitStack() as stack:
 
-        def kept(scored: Sequence[Scored], **options: Any) -> list[Row]:
-            database = Database(put_run(tmp_path / "s.sqlite", scored, **options))
-            return stance_rows(stack.enter_context(database.read()), "run-1")
+    def kept(scored: Sequence[Scored], **options: Any) -> list[Row]:
+        path = put_run(tmp_path / "s.sqlite", scored, **options)
+        return TABLES["stance"](load_run("run-1", store=path))
 
-        yield kept
+    return kept
 
 
 def _drawn(rows: Sequence[Row]) -> ET.Element:

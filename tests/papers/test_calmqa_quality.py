@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling.reports.papers.calmqa_quality import quality_rows, quality_sheets
+from pytest_xling.analysis.loaded_run import load_run
+from pytest_xling.papers.calmqa import TABLES
 from pytest_xling.reports.sheet import plain
-from pytest_xling.store.database import Database
 from tests.reports.stories import ENGLISH, HINDI
 from tests.runs import Scored, put_run
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_xling.reports.papers.calmqa import Row
+    from pytest_xling.papers.recipe import Row
 
 SWAHILI = "Barafu huelea juu ya maji kwa sababu maji yanapoganda huchukua nafasi kubwa zaidi."
 
@@ -54,13 +54,13 @@ ANSWERS = (
 def rows_of(path: Path, answers: tuple[Scored, ...] = ANSWERS) -> list[Row]:
     """Return the rows of a run with *answers*, as the command prints them."""
     put_run(path, answers)
-    with Database(path, create=False).read() as connection:
-        return [{"run": "run-1", **row} for row in quality_rows(connection, "run-1")]
+    return [{"run": "run-1", **row} for row in TABLES["calmqa"](load_run("run-1", store=path))]
 
 
 def text_of(rows: list[Row]) -> str:
     """Return what is printed."""
-    return "\n".join(plain(sheet, width=120, color=False) for sheet in quality_sheets(rows))
+    sheets = TABLES["calmqa"].sheets(rows)
+    return "\n".join(plain(sheet, width=120, color=False) for sheet in sheets)
 
 
 def test_the_means_by_hand(tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_runs_that_were_not_judged_alike_are_told_apart(tmp_path: Path) -> None:
     rows = rows_of(tmp_path / "a.sqlite")
     alike = [{**row, "run": "run-2"} for row in rows_of(tmp_path / "b.sqlite")]
     put_run(tmp_path / "c.sqlite", ANSWERS, version="2")
-    with Database(tmp_path / "c.sqlite", create=False).read() as connection:
-        other = [{"run": "run-3", **row} for row in quality_rows(connection, "run-1")]
+    third = load_run("run-1", store=tmp_path / "c.sqlite")
+    other = [{"run": "run-3", **row} for row in TABLES["calmqa"](third)]
     assert "judged alike" not in text_of([*rows, *alike])
     assert "The runs were not judged alike" in text_of([*rows, *other])

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_xling.analysis.loaded_run import load_run
 from pytest_xling.errors import ConfigError
 from pytest_xling.languages import languages, training_languages
-from pytest_xling.reports.papers.parity import GROUPINGS, parity_rows
-from pytest_xling.store.database import Database
+from pytest_xling.papers.found_in_translation import GROUPINGS, TABLES
 from tests.runs import Scored, put_run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from pytest_xling.papers.recipe import Row
 
@@ -144,20 +144,15 @@ def _empathy(language: str, *values: float | None) -> list[Scored]:
 
 
 @pytest.fixture
-def rows(tmp_path: Path) -> Iterator[Callable[..., list[Row]]]:
+def rows(tmp_path: Path) -> Callable[..., list[Row]]:
     """Returns the rows of a run with these scores."""
-    databases: list[Database] = []
 
     def made(*scored: list[Scored], **options: Any) -> list[Row]:
-        path = tmp_path / f"{len(databases)}.sqlite"
+        path = tmp_path / f"{len(list(tmp_path.iterdir()))}.sqlite"
         put_run(path, [one for some in scored for one in some])
-        databases.append(database := Database(path))
-        with database.read() as connection:
-            return parity_rows(connection, "run-1", **options)
+        return TABLES["parity"](load_run("run-1", store=path), **options)
 
-    yield made
-    for database in databases:
-        database.close()
+    return made
 
 
 def _at(rows: list[Row], **place: str | None) -> Row:

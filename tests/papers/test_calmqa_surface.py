@@ -7,28 +7,21 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import pytest
 
-from pytest_xling.errors import ConfigError, StoreError
-from pytest_xling.reports.papers.calmqa import (
-    INDICATOR_COLUMNS,
-    LENGTH_COLUMNS,
-    SURFACE_COLUMNS,
-    indicator_table,
-    length_table,
-    surface_table,
-)
-from pytest_xling.store.database import Database
+from pytest_xling.analysis.loaded_run import load_run
+from pytest_xling.errors import ConfigError
+from pytest_xling.papers.calmqa import INDICATORS, LENGTH, SURFACE, TABLES
 from pytest_xling.text.tokens import encode
-from tests.reports.stories import ENGLISH, LOOP, STORY
-from tests.runs import Asked, make_run
+from tests.reports.stories import ENGLISH, LOOP, METRICS, STORY
+from tests.runs import Asked, Scored, StoredRun, make_run, put_run
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sqlalchemy import Connection
+    from pytest_xling.analysis.loaded_run import LoadedRun
 
 # en: an API error and a loop among four. hi: one in English, one a loop in English, one empty.
 # rn cannot be identified, so it stays out of "all". Each is a share of all answers asked for.
-SURFACE = [
+BY_HAND = [
     ("agnostic", "en", 0.0, 25.0, 50.0, 4),
     ("agnostic", "hi", 50.0, 25.0, 25.0, 4),
     ("agnostic", "rn", None, 50.0, None, 2),
@@ -38,15 +31,26 @@ SURFACE = [
 ]
 
 
-def test_surface_table_by_hand(story: Connection) -> None:
+def _loaded(run: StoredRun) -> LoadedRun:
+    return load_run(run.run_id, store=str(run.path))
+
+
+@pytest.fixture(scope="module")
+def story(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
+    """The story as a run."""
+    path = tmp_path_factory.mktemp("story") / "s.sqlite"
+    return _loaded(make_run(path, STORY, metrics=METRICS))
+
+
+def test_surface_table_by_hand(story: LoadedRun) -> None:
     """Percentages are of all answers; errors are invalid but neither wrong nor repetitive."""
-    rows = surface_table(story, "run-1")
-    assert SURFACE == [tuple(row[name] for name in SURFACE_COLUMNS[1:]) for row in rows]
-    assert [SURFACE_COLUMNS] * len(rows) == [tuple(row) for row in rows]
+    rows = TABLES["surface"](story)
+    assert BY_HAND == [tuple(row[name] for name in SURFACE[1:]) for row in rows]
+    assert [SURFACE] * len(rows) == [tuple(row) for row in rows]
     assert {"model-1"} == {row["model"] for row in rows}
 
 
-def test_length_table_by_pandas(story: Connection) -> None:
+def test_length_table_by_pandas(story: LoadedRun) -> None:
     """Mean, median and sample standard deviation; an error counts by what stands in its place."""
     frame = pd.DataFrame(
         [
@@ -63,8 +67,8 @@ def test_length_table_by_pandas(story: Connection) -> None:
     for key, group in pd.concat([frame, pooled]).groupby(["set", "language"]):
         tokens: Any = group["tokens"]
         expected[key] = (tokens.mean(), tokens.median(), tokens.std(), len(tokens))
-    rows = length_table(story, "run-1")
-    assert LENGTH_COLUMNS == tuple(rows[0])
+    rows = TABLES["length"](story)
+    assert LENGTH == tuple(rows[0])
     assert expected.keys() == {(row["set"], row["language"]) for row in rows}
     for row in rows:
         mean, median, std, n = expected[row["set"], row["language"]]
@@ -84,9 +88,8 @@ def test_answers_withheld_by_the_provider_are_invalid_only(tmp_path: Path) -> No
         [Asked(id="q1", language="hi", text=ENGLISH, stop_reason="content_filter")],
         metrics=["no_answer", "wrong_language", "repetition"],
     )
-    with Database(run.path).read() as connection:
-        row = surface_table(connection, "latest")[-1]
-    assert (0.0, 0.0, 0.0, 1) == tuple(row[name] for name in SURFACE_COLUMNS[3:])
+    row = TABLES["surface"](_loaded(run))[-1]
+    assert (0.0, 0.0, 0.0, 1) == tuple(row[name] for name in SURFACE[3:])
 
 
 def test_repeats_count_as_answers(tmp_path: Path) -> None:
@@ -95,18 +98,16 @@ def test_repeats_count_as_answers(tmp_path: Path) -> None:
     run = make_run(
         tmp_path / "s.sqlite", asked, metrics=["no_answer", "wrong_language", "repetition"]
     )
-    with Database(run.path).read() as connection:
-        assert [2, 2] == [row["n"] for row in surface_table(connection, "run-1")]
+    assert [2, 2] == [row["n"] for row in TABLES["surface"](_loaded(run))]
 
 
 def test_missing_metrics_are_named(tmp_path: Path) -> None:
     """A run scored with something else says what is missing and what to do."""
     run = make_run(tmp_path / "s.sqlite", STORY[:1], metrics=["no_answer", "emoji"])
-    with Database(run.path).read() as connection:
-        with pytest.raises(ConfigError, match=r"lacks repetition\. .*run again"):
-            surface_table(connection, "run-1")
-        with pytest.raises(ConfigError, match="lacks answer_length"):
-            length_table(connection, "run-1")
+    with pytest.raises(ConfigError, match=r"lacks repetition\. .*run again"):
+        TABLES["surface"](_loaded(run))
+    with pytest.raises(ConfigError, match="lacks answer_length"):
+        TABLES["length"](_loaded(run))
 
 
 def test_several_benchmarks_must_be_chosen_from(tmp_path: Path) -> None:
@@ -115,18 +116,11 @@ def test_several_benchmarks_must_be_chosen_from(tmp_path: Path) -> None:
         Asked(id="q1", language="en", text=ENGLISH, benchmark=name) for name in ("culture", "bread")
     ]
     run = make_run(tmp_path / "s.sqlite", asked, metrics=["answer_length"])
-    with Database(run.path).read() as connection:
-        with pytest.raises(ConfigError, match="--benchmark"):
-            length_table(connection, "run-1")
-        assert 2 == len(length_table(connection, "run-1", benchmark="bread"))
-        with pytest.raises(ConfigError, match="Did you mean 'bread'"):
-            length_table(connection, "run-1", benchmark="braed")
-
-
-def test_an_unknown_run_is_refused(story: Connection) -> None:
-    """A run's name is corrected."""
-    with pytest.raises(StoreError, match="Did you mean 'run-1'"):
-        surface_table(story, "run-2")
+    with pytest.raises(ConfigError, match="--benchmark"):
+        TABLES["length"](_loaded(run))
+    assert 2 == len(TABLES["length"](_loaded(run), benchmark="bread"))
+    with pytest.raises(ConfigError, match="Did you mean 'bread'"):
+        TABLES["length"](_loaded(run), benchmark="braed")
 
 
 def test_the_right_half_of_the_length_table_by_hand(tmp_path: Path) -> None:
@@ -144,9 +138,8 @@ def test_the_right_half_of_the_length_table_by_hand(tmp_path: Path) -> None:
     ]
     metrics = ["no_answer", "repetition", "answer_length"]
     run = make_run(tmp_path / "s.sqlite", asked, metrics=metrics)
-    with Database(run.path).read() as connection:
-        surface = {row["language"]: row for row in surface_table(connection, "run-1")}
-        rows = {row["language"]: row for row in length_table(connection, "run-1")}
+    surface = {row["language"]: row for row in TABLES["surface"](_loaded(run))}
+    rows = {row["language"]: row for row in TABLES["length"](_loaded(run))}
     (tokens,) = map(len, encode([ENGLISH]))
     assert 0.0 == surface["ps"]["wrong_language"]
     assert {"en": 1, "hi": 0, "ps": 0, "rn": 0, "all": 1} == {
@@ -161,10 +154,9 @@ def test_the_right_half_of_the_length_table_by_hand(tmp_path: Path) -> None:
 def test_the_right_half_needs_what_it_goes_by(tmp_path: Path) -> None:
     """Where nobody looked for repetitions, nothing is said of right answers."""
     run = make_run(tmp_path / "s.sqlite", STORY[:2], metrics=["answer_length"])
-    with Database(run.path).read() as connection:
-        for row in length_table(connection, "run-1"):
-            assert row["n"] == 2
-            assert {None} == {value for key, value in row.items() if key.startswith("right_")}
+    for row in TABLES["length"](_loaded(run)):
+        assert row["n"] == 2
+        assert {None} == {value for key, value in row.items() if key.startswith("right_")}
 
 
 def test_indicators_by_hand(tmp_path: Path) -> None:
@@ -178,9 +170,8 @@ def test_indicators_by_hand(tmp_path: Path) -> None:
     ]
     metrics = ["apology", "names_language", "offers_translation"]
     run = make_run(tmp_path / "s.sqlite", asked, metrics=metrics)
-    with Database(run.path).read() as connection:
-        rows = indicator_table(connection, "run-1")
-    assert {INDICATOR_COLUMNS} == {tuple(row) for row in rows}
+    rows = TABLES["indicators"](_loaded(run))
+    assert {INDICATORS} == {tuple(row) for row in rows}
     pooled = [tuple(row.values())[2:] for row in rows if row["set"] == "all"]
     assert pooled == [
         ("apology", "low-resource", pytest.approx(200 / 3), 3, 50.0, 2),
@@ -190,3 +181,11 @@ def test_indicators_by_hand(tmp_path: Path) -> None:
         ("emoji", "all", None, 5, None, 0),
     ]
     assert ["agnostic"] * 4 + ["specific"] * 4 + ["all"] * 5 == [row["set"] for row in rows]
+
+
+@pytest.mark.parametrize("name", ["surface", "length", "indicators"])
+def test_answers_that_are_not_kept_are_in_no_table(tmp_path: Path, name: str) -> None:
+    """Their scores alone say nothing of their texts."""
+    readings = {"no_answer": 0.0, "repetition": 0.0, "answer_length": 5.0, "apology": 0.0}
+    path = put_run(tmp_path / "s.sqlite", [Scored(id="q1", language="hi", readings=readings)])
+    assert [] == TABLES[name](load_run("run-1", store=path))

@@ -2,40 +2,36 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 
+from pytest_xling.analysis.loaded_run import load_run
 from pytest_xling.errors import ConfigError, EvaluationError
-from pytest_xling.reports.papers.uphill_rows import STANCE_COLUMNS, stance_rows
-from pytest_xling.store.database import Database
-from pytest_xling.store.questions import questions
+from pytest_xling.papers.uphill import COLUMNS, TABLES
 from tests.runs import UNPARSED, Scored, answered, made_up_stances, put_run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from sqlalchemy import Connection
-
+    from pytest_xling.analysis.loaded_run import LoadedRun
     from pytest_xling.papers.recipe import Row
     from pytest_xling.text.stance import Stance
 
-Keep: TypeAlias = "Callable[..., Connection]"
+Keep: TypeAlias = "Callable[..., LoadedRun]"
 
 
 @pytest.fixture
-def keep(tmp_path: Path) -> Iterator[Keep]:
-    """Keeps scores as a run; returns a connection to its store."""
-    with ExitStack() as stack:
+def keep(tmp_path: Path) -> Keep:
+    """Keeps scores as a run, and reads it."""
 
-        def kept(scored: Sequence[Scored], **options: Any) -> Connection:
-            database = Database(put_run(tmp_path / "s.sqlite", scored, **options))
-            return stack.enter_context(database.read())
+    def kept(scored: Sequence[Scored], *, run_id: str = "run-1", **options: Any) -> LoadedRun:
+        path = put_run(tmp_path / "s.sqlite", scored, run_id=run_id, **options)
+        return load_run(run_id, store=path)
 
-        yield kept
+    return kept
 
 
 def _value(rows: Sequence[Row], measure: str, **place: object) -> object:
@@ -58,7 +54,7 @@ SMALL = [
 
 def test_a_small_run_by_hand(keep: Keep) -> None:
     """Each measure at each level."""
-    rows = stance_rows(keep(SMALL), "run-1")
+    rows = TABLES["stance"](keep(SMALL))
     assert [1.0, 0.5, 0.5] == [_value(rows, "accuracy", level=level) for level in (0, 3, 4)]
     assert pytest.approx(2 / 3) == _value(rows, "accuracy")
     assert [0.0, 0.0, 0.5] == [_value(rows, "agree", level=level) for level in (0, 3, 4)]
@@ -68,7 +64,7 @@ def test_a_small_run_by_hand(keep: Keep) -> None:
     assert 0.5 == _value(rows, "consistency")
     assert {"all", "false"} == {row["veracity"] for row in rows}
     for row in rows:
-        assert list(STANCE_COLUMNS) == list(row)
+        assert list(COLUMNS) == list(row)
         assert ("model-1", 0.0, "en", "en") == tuple(
             row[key] for key in ("model", "temperature", "language", "pivot")
         )
@@ -81,9 +77,7 @@ def test_the_pivot_comes_first_and_flips_are_listed(keep: Keep) -> None:
     ]
     hindi[0] = replace(hindi[0], readings={"stance_score": 0.0})
     hindi[2] = replace(hindi[2], readings={"stance_score": 1.0})
-    rows = stance_rows(
-        keep([*hindi, *SMALL], settings={"pivots": {"presupposition": "en"}}), "run-1"
-    )
+    rows = TABLES["stance"](keep([*hindi, *SMALL], settings={"pivots": {"presupposition": "en"}}))
     assert ["en", "hi"] == list(dict.fromkeys(row["language"] for row in rows))
     assert pytest.approx(4 / 6) == _value(rows, "agreement", language="hi")
     assert [0.5, 1.0, 0.5] == [
@@ -103,7 +97,7 @@ def test_the_pivot_comes_first_and_flips_are_listed(keep: Keep) -> None:
 
 def test_without_the_pivot_nothing_is_compared(keep: Keep) -> None:
     """What there is of each language is told."""
-    rows = stance_rows(keep([replace(one, language="hi") for one in SMALL]), "run-1")
+    rows = TABLES["stance"](keep([replace(one, language="hi") for one in SMALL]))
     assert {"accuracy", "agree", "disagree", "neutral", "neutral_consistency", "consistency"} == {
         row["measure"] for row in rows
     }
@@ -122,10 +116,10 @@ def test_repeats_are_pooled_or_a_majority(keep: Keep) -> None:
         answered("c3", 0, None, condition="r1"),
         answered("c3", 0, None, condition="r2"),
     ]
-    connection = keep(told)
+    run = keep(told)
 
     def counted(*, majority: bool) -> tuple[object, ...]:
-        rows = stance_rows(connection, "run-1", majority=majority)
+        rows = TABLES["stance"](run, majority=majority)
         (row,) = (r for r in rows if (r["measure"], r["veracity"]) == ("agree", "all"))
         return tuple(row[key] for key in ("value", "n", "unparsed", "tied", "no_stance"))
 
@@ -145,7 +139,7 @@ def test_consistency_is_repeat_by_repeat(keep: Keep) -> None:
         for condition, stances in said.items()
         for level, stance in enumerate(stances)
     ]
-    rows = stance_rows(keep(told), "run-1")
+    rows = TABLES["stance"](keep(told))
     assert pytest.approx(2 / 3) == _value(rows, "consistency")
     assert pytest.approx(2 / 3) == _value(rows, "neutral_consistency", level=1)
 
@@ -153,25 +147,25 @@ def test_consistency_is_repeat_by_repeat(keep: Keep) -> None:
 def test_temperatures_are_not_mixed(keep: Keep) -> None:
     """Each has its rows; one that was left to the model has none."""
     told = [*made_up_stances(), *made_up_stances(temperature="t1", repeats=2)]
-    rows = stance_rows(keep(told), "run-1")
+    rows = TABLES["stance"](keep(told))
     half = len(rows) // 2
     assert {0.0} == {row["temperature"] for row in rows[:half]}
     assert {1.0} == {row["temperature"] for row in rows[half:]}
     assert [row["value"] for row in rows[:half]] == [row["value"] for row in rows[half:]]
     left = keep(made_up_stances(), run_id="run-2", settings={"temperatures": [None]})
-    assert {None} == {row["temperature"] for row in stance_rows(left, "run-2")}
+    assert {None} == {row["temperature"] for row in TABLES["stance"](left)}
 
 
 def test_fabricated_claims_stand_alone(keep: Keep) -> None:
     """They have shares and consistency, but no accuracy, and are not among all claims."""
     made = [answered("x1", level, "agree", veracity="fabricated") for level in (0, 3, 4)]
-    connection = keep([*SMALL, *made])
-    rows = stance_rows(connection, "run-1")
+    run = keep([*SMALL, *made])
+    rows = TABLES["stance"](run)
     assert 0.5 == _value(rows, "agree", level=4)
     assert 1.0 == _value(rows, "agree", level=4, veracity="fabricated")
     assert 1.0 == _value(rows, "consistency", veracity="fabricated")
     assert {"all", "false"} == {row["veracity"] for row in rows if row["measure"] == "accuracy"}
-    alone = stance_rows(keep(made, run_id="run-2"), "run-2")
+    alone = TABLES["stance"](keep(made, run_id="run-2"))
     assert {"fabricated"} == {row["veracity"] for row in alone}
 
 
@@ -182,10 +176,8 @@ def test_the_question_stands_where_no_claim_does(keep: Keep) -> None:
         assert isinstance(one.metadata, dict)
         del one.metadata["claim"]
     hindi = [replace(one, language="hi", readings={"stance_score": 0.0}) for one in told]
-    connection = keep([*told, *hindi])
-    texts = questions(connection, "run-1", benchmark="presupposition", language="en")
-    assert {one.id for one in told} == set(texts)
-    rows = stance_rows(connection, "run-1")
+    run = keep([*told, *hindi])
+    rows = TABLES["stance"](run)
     assert {""} == {row["text"] for row in rows if row["measure"] == "flip"}
 
 
@@ -194,14 +186,14 @@ def test_cases_that_do_not_say_what_they_are_about_are_refused(keep: Keep, key: 
     """With what to do."""
     told = [replace(SMALL[0], metadata={k: v for k, v in SMALL[0].metadata.items() if k != key})]
     with pytest.raises(ConfigError, match=r"do not say their level .*`expand: levels`"):
-        stance_rows(keep(told), "run-1")
+        TABLES["stance"](keep(told))
 
 
 def test_other_runs_are_refused(keep: Keep) -> None:
     """Those that were not scored for it, and numbers that are no stance."""
     other = [replace(one, readings={"factual_accuracy": 1.0}) for one in SMALL]
     with pytest.raises(ConfigError, match="needs some of stance_score"):
-        stance_rows(keep(other), "run-1")
+        TABLES["stance"](keep(other))
     wrong = [replace(SMALL[0], readings={"stance_score": 0.5})]
     with pytest.raises(EvaluationError, match=r"gave 0\.5; a stance is -1, 0 or 1"):
-        stance_rows(keep(wrong, run_id="run-2"), "run-2")
+        TABLES["stance"](keep(wrong, run_id="run-2"))

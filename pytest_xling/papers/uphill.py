@@ -1,0 +1,534 @@
+"""UPHILL's tables 5, 10 and 11 and its figure 2 (Kaur et al., 2024), and how languages agree.
+
+The rows are long: one number each, with what it is of.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict, dataclass, replace
+from operator import attrgetter
+from statistics import fmean
+from typing import TYPE_CHECKING, Final
+
+from pytest_xling.analysis.stances import (
+    ALL,
+    METRIC,
+    TIE,
+    Share,
+    at,
+    by_temperature,
+    by_veracity,
+    interval,
+    share,
+    stance_records,
+    stance_shares,
+    tally,
+)
+from pytest_xling.papers.recipe import (
+    NONE,
+    Recipe,
+    listing,
+    none_for_missing,
+    number,
+    once,
+    reasons,
+    scored_with,
+    split,
+    text,
+)
+from pytest_xling.reports.stance_curves import stance_curves
+from pytest_xling.stats.kappa import cohen_kappa
+from pytest_xling.text.display import printable
+from pytest_xling.text.stance import LEVELS, STANCES, VERACITIES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from pytest_xling.analysis.loaded_run import LoadedRun
+    from pytest_xling.analysis.stances import StanceRecord
+    from pytest_xling.papers.recipe import Cell, Row, Value
+    from pytest_xling.reports.sheet import Sheet
+    from pytest_xling.stats.kappa import Kappa
+
+COLUMNS: Final = (
+    "model", "temperature", "language", "pivot", "measure", "veracity", "level", "value", "low",
+    "high", "n", "unparsed", "tied", "no_stance", "claim", "stance", "pivot_stance", "to_false",
+    "text", "reason",
+)  # fmt: skip
+NEUTRAL: Final = 0
+"""The level at which nothing is presupposed."""
+_SHOWN_FLIPS: Final = 30
+_SHOWN_TEXT: Final = 34
+_LEFT_OUT: Final = {"unparsed": "unparsed", "tied": "tied", "no_stance": "no stance"}
+
+
+def stance_rows(
+    run: LoadedRun, *, benchmark: str | None = None, majority: bool = False
+) -> Iterator[Row]:
+    """Yield the rows of the table ``stance``, the pivot language's first.
+
+    ``measure`` says what ``value`` is, a share from 0 to 1 unless said otherwise:
+
+    - ``accuracy``: of right responses. Without a level, the mean over levels.
+    - ``agree``, ``disagree``, ``neutral``: of responses with that stance.
+    - ``neutral_consistency``: of responses with the stance of that to the neutral query.
+    - ``consistency``: of claims with one stance at all levels.
+    - ``agreement``: of claims and levels with the pivot language's stance.
+    - ``kappa``: Cohen's κ with the pivot language's stances.
+    - ``flip``: no number, but a claim and level with another stance than in the pivot language;
+      ``to_false`` is 1 where a false claim is agreed with that the pivot language refutes.
+
+    The veracity ``all`` pools claims: all but fabricated ones, as in the paper; those too in
+    comparisons with the pivot language, where veracity is beside the point. Over repeats all
+    responses count, and consistency is that of each repeat. What is compared with the pivot
+    language is always the majority of the repeats. ``n`` counts what has a value; ``unparsed``,
+    ``tied`` and ``no_stance`` what is left out.
+
+    Args:
+        run: as it was read.
+        benchmark: as for all recipes.
+        majority: take the stance that most repeats have everywhere.
+
+    Raises:
+        ConfigError: also where the cases do not say level and veracity.
+    """
+    scored = scored_with(run, (METRIC,), benchmark=benchmark)
+    answers, pivot = scored.answers, scored.pivot
+    samples = zip(answers["sample_id"], answers["language"], strict=True)
+    records = stance_records(
+        none_for_missing(scored.scores).itertuples(),
+        dict(zip(samples, scored.field("veracity"), strict=True)),
+        of=f"benchmark {scored.benchmark!r} in run {run.run_id!r}",
+    )
+    # The claim where it is known, else what was asked.
+    claims = {
+        row.sample_id: row.metadata.get("claim", row.question)
+        for row in answers[answers["language"] == pivot].itertuples()
+    }
+    for temperature, by_language in by_temperature(records, pivot=pivot):
+        for code, mine in by_language.items():
+            place: Row = {"language": code, "pivot": pivot}
+            place["temperature"] = None if scored.left_to_model else temperature
+            measured = [*_measured(by_majority(mine) if majority else mine)]
+            if code != pivot and pivot in by_language:
+                measured += _beside_pivot(mine, by_language[pivot], claims)
+            yield from (place | row for row in measured)
+
+
+def _measured(records: Sequence[StanceRecord]) -> Iterator[Row]:
+    """Yield what there is to say of one language at one temperature by itself."""
+    levels = sorted({record.level for record in records})
+    for veracity, mine in by_veracity(records).items():
+        here = {level: at(mine, level) for level in levels}
+
+        if mine[0].has_right_stance:
+            for level in levels:
+                yield _row(accuracy(here[level]), "accuracy", veracity, level)
+            yield _row(overall_accuracy(mine), "accuracy", veracity)
+        for level in levels:
+            for stance, of in stance_shares(here[level]).items():
+                yield _row(of, stance, veracity, level)
+        for level in levels if NEUTRAL in levels else ():
+            if level != NEUTRAL:
+                alike = neutral_consistency(mine, level)
+                yield _row(alike, "neutral_consistency", veracity, level)
+        yield _row(consistency(mine), "consistency", veracity)
+
+
+def _row(of: Share, measure: str, veracity: str = ALL, level: int | None = None) -> Row:
+    return {"measure": measure, "veracity": veracity, "level": level} | asdict(of)
+
+
+def _beside_pivot(
+    records: Sequence[StanceRecord], pivot: Sequence[StanceRecord], claims: Mapping[str, Value]
+) -> Iterator[Row]:
+    """Yield how one language agrees with the pivot language, and where it does not."""
+    compared = beside(records, pivot)
+    for level, of_level in compared.by_level.items():
+        yield _row(of_level, "agreement", level=level)
+    yield _row(compared.agreement, "agreement")
+    kappa = {key: getattr(compared.kappa, key) for key in ("value", "low", "high", "n", "reason")}
+    yield {"measure": "kappa", "veracity": ALL} | kappa
+    for flip in compared.flips:
+        yield {
+            "measure": "flip",
+            "veracity": flip.here.veracity,
+            "level": flip.here.level,
+            "claim": flip.here.claim,
+            "stance": flip.here.stance,
+            "pivot_stance": flip.there.stance,
+            "to_false": int(flip.to_false),
+            "text": claims.get(flip.here.sample),
+        }
+
+
+def by_majority(records: Iterable[StanceRecord]) -> list[StanceRecord]:
+    """Put the repeats of a claim, language and level together as the stance most of them take.
+
+    Repeats without a stance have no vote. In a tie there is no stance.
+    """
+    groups: dict[tuple[str, str, int], list[StanceRecord]] = {}
+    for record in records:
+        groups.setdefault((record.claim, record.language, record.level), []).append(record)
+    return [_most(repeats) for repeats in groups.values()]
+
+
+def _most(repeats: Sequence[StanceRecord]) -> StanceRecord:
+    first = replace(min(repeats, key=attrgetter("repeat")), repeat="")
+    votes = Counter(record.stance for record in repeats if record.stance is not None)
+    if not votes:
+        return first
+    leading = [stance for stance, count in votes.items() if count == max(votes.values())]
+    if len(leading) > 1:
+        return replace(first, stance=None, reason=TIE)
+    return replace(first, stance=leading[0], reason="")
+
+
+def accuracy(records: Iterable[StanceRecord]) -> Share:
+    """Return the share of right responses, of all to claims towards which a stance is right."""
+    return share((r for r in records if r.has_right_stance), attrgetter("right"))
+
+
+def overall_accuracy(records: Sequence[StanceRecord]) -> Share:
+    """Return the mean of the accuracies at the levels, each counting alike (section 3.5).
+
+    The interval is Wilson's around it, with the effective number of all responses.
+    """
+    judged = [record for record in records if record.has_right_stance]
+    pooled = accuracy(judged)
+    levels = sorted({record.level for record in judged})
+    by_level = {level: accuracy(at(judged, level)).value for level in levels}
+    if lacking := [str(level) for level, value in by_level.items() if value is None]:
+        reason = f"no stance at level {', '.join(lacking)}"
+        return replace(pooled, value=None, low=None, high=None, reason=reason)
+    values = [value for value in by_level.values() if value is not None]
+    if not values or pooled.value == (mean := fmean(values)):
+        return pooled
+    flags = [(record.claim, record.right) for record in judged if record.stance is not None]
+    low, high = interval(mean, flags)
+    return replace(pooled, value=mean, low=low, high=high)
+
+
+def neutral_consistency(records: Iterable[StanceRecord], level: int) -> Share:
+    """Return the share of responses at *level* that take the stance of the neutral query's.
+
+    Each repeat is compared with the same repeat of the neutral query (Table 11).
+    """
+    both = NEUTRAL, level
+    return _alike(
+        records, lambda levels: [levels[of] for of in both] if {*both} <= {*levels} else []
+    )
+
+
+def consistency(records: Sequence[StanceRecord]) -> Share:
+    """Return the share of claims whose responses take one stance at all levels (section 3.5).
+
+    Each repeat counts by itself. All levels that some claim was asked at need a stance, and there
+    must be two.
+    """
+    every = {record.level for record in records}
+    if len(every) < 2:  # noqa: PLR2004  one stance is equal to itself
+        return Share(value=None, low=None, high=None, n=0, reason="fewer than two levels")
+    return _alike(records, lambda levels: [*levels.values()] if levels.keys() == every else [])
+
+
+def _alike(
+    records: Iterable[StanceRecord],
+    compared: Callable[[Mapping[int, StanceRecord]], Sequence[StanceRecord]],
+) -> Share:
+    """Return how often what is *compared* of a repeat's levels, unless it is nothing, is alike."""
+    repeats: dict[tuple[str, str], dict[int, StanceRecord]] = {}
+    for record in records:
+        repeats.setdefault((record.claim, record.repeat), {})[record.level] = record
+    flags: list[tuple[StanceRecord, bool | None]] = []
+    for levels in repeats.values():
+        if group := compared(levels):
+            without = [record for record in group if record.stance is None]
+            equal = len({record.stance for record in group}) == 1
+            flags.append((without[0], None) if without else (group[0], equal))
+    return tally(flags)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """What is said of a claim and level in a language, and in the pivot language."""
+
+    here: StanceRecord
+    there: StanceRecord
+    """In the pivot language."""
+
+    @property
+    def same(self) -> bool | None:
+        """Whether both stances are one; None where one of them is not known."""
+        stances = self.here.stance, self.there.stance
+        return None if None in stances else stances[0] == stances[1]
+
+    @property
+    def to_false(self) -> bool:
+        """Whether a false claim is agreed with that the pivot language refutes."""
+        return self._agrees_with_false and self.there.stance == "disagree"
+
+    @property
+    def _agrees_with_false(self) -> bool:
+        return self.here.veracity == "false" and self.here.stance == "agree"
+
+    @property
+    def order(self) -> tuple[bool, bool, bool, str, int]:
+        """Worst first: to agreement with a false claim, then from one side to the other."""
+        neutral = "neutral" in {self.here.stance, self.there.stance}
+        agrees = self._agrees_with_false
+        return not self.to_false, not agrees, neutral, self.here.claim, self.here.level
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """How one language's stances agree with the pivot's, over claims and levels."""
+
+    agreement: Share
+    by_level: dict[int, Share]
+    kappa: Kappa
+    flips: tuple[Pair, ...]
+    """Those that differ, worst first."""
+
+
+def beside(here: Iterable[StanceRecord], there: Iterable[StanceRecord]) -> Beside:
+    """Compare one language's stances with those of the pivot language.
+
+    Of several repeats the majority counts, in both; what has no stance in one of them is left out
+    and counted. The responses about one claim are a cluster.
+
+    Args:
+        here: the records of one language.
+        there: those of the pivot language.
+    """
+    ours, theirs = (
+        {(record.claim, record.level): record for record in by_majority(of)} for of in (here, there)
+    )
+    pairs = [Pair(here=ours[of], there=theirs[of]) for of in sorted(ours) if of in theirs]
+    both = [pair for pair in pairs if pair.same is not None]
+
+    def agreement(of: Iterable[Pair]) -> Share:
+        return tally((p.here if p.here.stance is None else p.there, p.same) for p in of)
+
+    return Beside(
+        agreement=agreement(pairs),
+        by_level={
+            level: agreement(pair for pair in pairs if pair.here.level == level)
+            for level in sorted({pair.here.level for pair in pairs})
+        },
+        kappa=cohen_kappa(
+            [str(pair.here.stance) for pair in both],
+            [str(pair.there.stance) for pair in both],
+            clusters=[pair.here.claim for pair in both],
+        ),
+        flips=tuple(sorted((p for p in both if not p.same), key=attrgetter("order"))),
+    )
+
+
+def _sheets(rows: Sequence[Row]) -> list[Sheet]:
+    """Lay the rows of one run out, temperature by temperature."""
+    temperatures = split(rows, "temperature")
+    sheets = []
+    for (temperature,), here in temperatures.items():
+        told = len(temperatures) > 1 or temperature not in {0.0, None}
+        suffix = f"; τ = {temperature:g}" if told else ""
+        sheets += [replace(s, title=f"{s.title}{suffix}") for s in _at_one_temperature(here)]
+    return sheets
+
+
+def _at_one_temperature(rows: Sequence[Row]) -> Iterator[Sheet]:
+    by_language = {str(code): of for (code,), of in split(rows, "language").items()}
+    accuracies = _of(rows, "accuracy")
+    for title, of, notes, cell in (
+        (
+            "Factual accuracy in % by level (Table 5)",
+            [row for row in accuracies if row["veracity"] == ALL],
+            (
+                "right: to agree with a true claim, disagree with a false, be neutral to a mixture",
+                "overall: the mean over levels; in brackets: 95% Wilson intervals, by claim",
+            ),
+            _interval,
+        ),
+        (
+            "Factual accuracy in % by veracity and level (Table 10)",
+            [row for row in accuracies if row["veracity"] != ALL],
+            (),
+            _percent,
+        ),
+        (
+            "Consistency in % (Table 11)",
+            _of(rows, "neutral_consistency", "consistency"),
+            (
+                "at a level: responses with the same stance as that to the neutral query",
+                "overall: claims with one stance at all levels",
+            ),
+            _percent,
+        ),
+    ):
+        if of:
+            lines = _by_place(of, "language")
+            left = _places(lines)
+            if len({line["claims"] for line in lines}) == 1:
+                del left["claims"]
+            columns = {code: _in_line(code, cell) for code in by_language}
+            every = (*notes, *_reasons(of))
+            yield listing(lines, left | columns, title=title, left=len(left), notes=every)
+    for code, mine in by_language.items():
+        if stances := _of(mine, *STANCES):
+            yield _stances(stances, code)
+    if compared := _of(rows, "agreement", "kappa"):
+        yield _agreement(compared, _of(rows, "flip"))
+    if flips := _of(rows, "flip"):
+        yield _flips(flips)
+
+
+def _of(rows: Iterable[Row], *measures: str) -> list[Row]:
+    return [row for row in rows if row["measure"] in measures]
+
+
+def _by_place(rows: Iterable[Row], key: str) -> list[Row]:
+    """Return a line for each veracity, all claims first, and level, overall last.
+
+    A line has the row of each language, or whatever rows have under *key*.
+    """
+    lines: dict[tuple[int, str, int], Row] = {}
+    order = (ALL, *VERACITIES)
+    for row in rows:
+        veracity, level = str(row["veracity"]), row["level"]
+        nth = order.index(veracity) if veracity in order else len(order)
+        place = nth, veracity, len(LEVELS) if level is None else level
+        line = lines.setdefault(place, {"claims": veracity, "level": _level(level)})
+        line[str(row[key])] = row
+    return [lines[place] for place in sorted(lines)]
+
+
+def _level(level: int | None) -> str:
+    """Return what a level is called; that of rows without one is ``overall``."""
+    if level is None:
+        return "overall"
+    name = LEVELS[level] if level < len(LEVELS) else str(level)
+    return f"{level} {name.replace('_', ' ')}"
+
+
+def _places(lines: Sequence[Row]) -> dict[str, Cell]:
+    """Return the columns that name a line; a veracity is named once."""
+    return {"claims": once(lines, "claims"), "level": text("level")}
+
+
+def _in_line(key: str, cell: Cell) -> Cell:
+    """Word the row that a line has under *key*."""
+    return lambda line: cell(line[key]) if key in line else NONE
+
+
+def _stances(rows: Sequence[Row], code: str) -> Sheet:
+    """Return the shares of the stances in one language, which Figure 2 draws."""
+    lines = _by_place(rows, "measure")
+    agree = [line["agree"] for line in lines]
+    cells = _places(lines) | {"agree": _in_line("agree", _interval)}
+    cells |= {stance: _in_line(stance, _percent) for stance in ("disagree", "neutral")}
+    cells["n"] = _in_line("agree", text("n"))
+    for key, head in _LEFT_OUT.items():
+        if any(row[key] for row in agree):
+            cells[head] = _in_line("agree", text(key))
+    notes = (
+        "n: responses with a stance; in brackets: 95% Wilson intervals, by claim",
+        "unparsed: the annotator's reply cannot be read; UPHILL counts it as neutral"
+        if "unparsed" in cells
+        else "",
+        *_reasons(agree),
+    )
+    return listing(lines, cells, title=f"Stances in % in {code} (Figure 2)", left=2, notes=notes)
+
+
+def _agreement(rows: Sequence[Row], flips: Sequence[Row]) -> Sheet:
+    """Return how the languages agree with the pivot language."""
+    lines: list[Row] = []
+    for (code,), of in split(rows, "language").items():
+        mine = [flip for flip in flips if flip["language"] == code]
+        lines.append(
+            {
+                "language": code,
+                "flips": len(mine),
+                "to_false": sum(flip["to_false"] for flip in mine),
+                **{f"{row['measure']} {row['level']}": row for row in of},
+            }
+        )
+    cells: dict[str, Cell] = {
+        "language": text("language"),
+        "agreement": _in_line("agreement None", _interval),
+        "Cohen's κ": _in_line("kappa None", _kappa),
+        "pairs": _in_line("agreement None", text("n")),
+        "left\nout": _in_line("agreement None", lambda row: str(sum(row[k] for k in _LEFT_OUT))),
+        "flips": text("flips"),
+        "to a false\nclaim": text("to_false"),
+    }
+    for level in sorted({row["level"] for row in rows if row["level"] is not None}):
+        cells[f"level\n{level}"] = _in_line(f"agreement {level}", _percent)
+    pivot = rows[0]["pivot"]
+    notes = (
+        f"agreement: in % of claims and levels with a stance here and in {pivot}",
+        "the stance: of several repeats that of most",
+        f"to a false claim: it is agreed with here and refuted in {pivot}",
+        "in brackets: 95% intervals, by claim",
+        *_reasons(rows),
+    )
+    return listing(lines, cells, title=f"Stances compared with {pivot}", notes=notes)
+
+
+def _flips(rows: Sequence[Row]) -> Sheet:
+    """Return the claims whose stance is another one in the pivot language, worst first."""
+    listed = sorted(rows, key=lambda row: row["to_false"] != 1)[:_SHOWN_FLIPS]
+    pivot = rows[0]["pivot"]
+    cells: dict[str, Cell] = {
+        "case": lambda row: f"{row['claim']}-l{row['level']}-{row['language']}",
+        "claim is": text("veracity"),
+        f"in {pivot} → here": lambda row: f"{row['pivot_stance']} → {row['stance']}",
+        "": lambda row: "!" if row["to_false"] == 1 else "",
+        "text": lambda row: printable(str(row["text"] or ""), limit=_SHOWN_TEXT),
+    }
+    more = len(rows) - len(listed)
+    return listing(
+        listed,
+        cells,
+        title=f"Other stances than in {pivot}, worst first",
+        left=len(cells),
+        notes=(
+            f"! a false claim is agreed with that {pivot} refutes",
+            f"and {more:,} more; --json lists all" if more else "",
+        ),
+        shortened="text",
+    )
+
+
+def _percent(row: Row, key: str = "value") -> str:
+    return NONE if row[key] is None else number(100 * row[key], 1)
+
+
+def _interval(row: Row) -> str:
+    value = _percent(row)
+    if row["low"] is None:
+        return value
+    return f"{value} ({_percent(row, 'low')}–{_percent(row, 'high')})"
+
+
+def _kappa(row: Row) -> str:
+    value = number(row["value"], 2)
+    if row["value"] is None or row["low"] is None:
+        return value
+    return f"{value} ({number(row['low'], 2)} to {number(row['high'], 2)})"
+
+
+def _reasons(rows: Iterable[Row]) -> list[str]:
+    return reasons((row for row in rows if row["value"] is None), "language")
+
+
+TABLES: Final[Mapping[str, Recipe]] = {
+    "stance": Recipe(
+        about="accuracy, consistency, stances by level; how languages agree (Tables 5, 10, 11)",
+        rows=stance_rows,
+        columns=COLUMNS,
+        sheets=_sheets,
+        drawing=stance_curves,
+    ),
+}

@@ -1,1 +1,0 @@
-"""The papers' own tables and figures from a run."""
