@@ -27,6 +27,7 @@ from pytest_xling.interfaces.annotator import (
 )
 from pytest_xling.interfaces.metric import Better, Flag, Metric, Number, Unit
 from pytest_xling.keys import JsonValue, canonical_json
+from pytest_xling.languages import languages
 from pytest_xling.records import (
     LARGEST,
     Annotation,
@@ -73,11 +74,13 @@ HOSTILE = [
     ("面包会膨胀变大。👩‍👩‍👧", "zh"),
     ("ขนมปังพองตัว", "th"),
     ("Хлеб поднимается. Yes.", "ru"),
+    ("Ekmek fırında kabarır.\nIt rises.\n\nPorque sube.", "tr"),
+    ("No \ud800\n# 42", "wo"),
 ]
 PAIRS = st.lists(
     st.tuples(
         st.text(st.characters(exclude_categories=())),
-        st.sampled_from(["aa", "bal", "en", "de", "hi", "wo", "zh"]),
+        st.sampled_from([language.code for language in languages()]),
     ),
     max_size=5,
 )
@@ -237,6 +240,7 @@ def test_any_text_has_a_reading(name: str, pairs: list[tuple[str, str]]) -> None
         AnswerSet(
             answers=tuple(_answer(said, language, level=n) for n, said in enumerate((text, "no"))),
             pivot=(_answer("yes", "en"),),
+            missing=len(text) % 3,
         )
         for text, language in pairs
     ]
@@ -274,7 +278,7 @@ def test_an_annotator_is_of_one_kind(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", TEXT_ANNOTATORS)
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=25)
 @given(pairs=PAIRS)
 @example(pairs=HOSTILE)
 def test_any_text_is_annotated(name: str, pairs: list[tuple[str, str]]) -> None:

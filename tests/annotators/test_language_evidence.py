@@ -5,15 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from pytest_xling.annotators.language_evidence import LanguageEvidence
 from pytest_xling.errors import ConfigError
-from pytest_xling.keys import canonical_json
-from pytest_xling.languages import languages
-
-ANY_TEXT = st.text(st.characters(exclude_categories=()))
 
 
 def _weigh(text: str, language: str) -> dict[str, Any]:
@@ -47,15 +41,6 @@ def test_cld2_is_asked_where_langid_cannot_tell(language: str) -> None:
         _weigh(english, language)[key] for key in ("by", "language", "lead")
     )
     assert _weigh("a b c d e", language)["language"] is None
-
-
-@settings(deadline=None, max_examples=40)
-@given(st.lists(st.tuples(ANY_TEXT, st.sampled_from(languages())), max_size=6))
-def test_batch_is_as_one_by_one_and_plain_json(pairs: list[tuple[str, Any]]) -> None:
-    """Any text gets a value that JSON can hold, and the same one in any batch."""
-    batch = LanguageEvidence().annotate([t for t, _ in pairs], [each.code for _, each in pairs])
-    assert batch == [_weigh(text, each.code) for text, each in pairs]
-    canonical_json(batch)
 
 
 def test_only_so_many_characters_are_read() -> None:

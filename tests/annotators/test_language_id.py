@@ -10,19 +10,15 @@ from typing import Any
 import langid
 import pycld2
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from pytest_xling.annotators.language_id import LanguageId
 from pytest_xling.errors import ConfigError
-from pytest_xling.keys import canonical_json
-from pytest_xling.languages import find, languages
+from pytest_xling.languages import find
 
 CALMQA = Path(__file__).resolve().parents[2] / "../shared/data/calmqa/datasets"
 ASKED_FIRST = frozenset(
     ["aa", "ar", "bal", "fj", "fo", "hi", "hil", "ps", "rn", "ru", "sm", "tn", "to", "wo"]
 )
-ANY_TEXT = st.text(st.characters(exclude_categories=()))
 
 
 def by_the_paper(text: str, expected: str) -> str:
@@ -55,19 +51,6 @@ def test_agrees_with_the_papers_routing_on_stored_answers() -> None:
     values: list[Any] = LanguageId().annotate(texts, codes)
     assert expected == [value["language"] for value in values]
     assert {"cld2", "langid"} == {value["by"] for value in values}
-
-
-@settings(deadline=None, max_examples=40)
-@given(st.lists(st.tuples(ANY_TEXT, st.sampled_from(languages())), max_size=6))
-def test_batch_is_as_one_by_one_and_plain_json(pairs: list[tuple[str, Any]]) -> None:
-    """Any text gets a value that JSON can hold, and the same one in any batch."""
-    annotator = LanguageId()
-    texts = [text for text, _ in pairs]
-    codes = [language.code for _, language in pairs]
-    batch = annotator.annotate(texts, codes)
-    alone = [annotator.annotate([text], [code])[0] for text, code in zip(texts, codes, strict=True)]
-    assert alone == batch
-    canonical_json(batch)
 
 
 @pytest.mark.parametrize("hostile", ["\x00", "\x07", "\x9b31m", "\ufffe", "\U0010ffff", "\ud800"])

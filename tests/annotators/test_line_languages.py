@@ -5,17 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from pytest_xling.annotators.line_languages import LineLanguages
 from pytest_xling.errors import ConfigError
-from pytest_xling.keys import canonical_json
-from pytest_xling.languages import codes, languages
+from pytest_xling.languages import codes
 
 TURKISH = "Kedim her sabah pencerenin önünde oturup kuşları izler."
 ENGLISH = "Here is a short text about my cat in Turkish:"
-ANY_TEXT = st.text(st.characters(exclude_categories=()))
 
 
 def _lines(text: str, language: str, **fields: Any) -> list[dict[str, Any]]:
@@ -97,18 +93,6 @@ def test_letters_and_scripts() -> None:
     """Names in another script do not count among the letters."""
     (line,) = _lines("Apple और Google दोनों अमेरिका की बड़ी कंपनियाँ हैं", "hi")
     assert (1.0, "Devanagari", 1) == (line["own"], line["script"], line["scripts"])
-
-
-@settings(deadline=None, max_examples=30)
-@given(st.lists(st.tuples(ANY_TEXT, st.sampled_from(languages())), max_size=5))
-def test_batch_is_as_one_by_one_and_plain_json(pairs: list[tuple[str, Any]]) -> None:
-    """Any text gets a value that JSON can hold, and the same one in any batch."""
-    texts = [f"{TURKISH} {text}\n{text}" for text, _ in pairs]
-    codes = [each.code for _, each in pairs]
-    batch: list[Any] = LineLanguages().annotate(texts, codes)
-    alone = [_lines(text, code) for text, code in zip(texts, codes, strict=True)]
-    assert alone == [value["lines"] for value in batch]
-    canonical_json(batch)
 
 
 @pytest.mark.parametrize(

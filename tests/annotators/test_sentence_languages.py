@@ -6,16 +6,12 @@ from typing import Any
 
 import langid
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from pytest_xling.annotators.sentence_languages import SentenceLanguages
 from pytest_xling.errors import ConfigError
-from pytest_xling.keys import canonical_json
 
 GERMAN = "Das ist ein ganz gewöhnlicher deutscher Satz."
 SPANISH = "Esta es una frase bastante corriente en español."
-ANY_TEXT = st.text(st.characters(exclude_categories=()))
 
 
 @pytest.mark.slow
@@ -46,14 +42,3 @@ def test_reads_no_more_than_it_says() -> None:
     assert [expected] == SentenceLanguages(max_chars=len(GERMAN)).annotate([text], ["de"])
     with pytest.raises(ConfigError, match="max_chars must be at least 1"):
         SentenceLanguages(max_chars=0)
-
-
-@settings(deadline=None, max_examples=40)
-@given(st.lists(st.tuples(ANY_TEXT, st.sampled_from(["de", "hi", "wo", "th"])), max_size=6))
-def test_batch_is_as_one_by_one_and_plain_json(pairs: list[tuple[str, str]]) -> None:
-    """Any text gets a value that JSON can hold, and the same one in any batch."""
-    annotator = SentenceLanguages()
-    texts, codes = [text for text, _ in pairs], [code for _, code in pairs]
-    batch = annotator.annotate(texts, codes)
-    assert [annotator.annotate([text], [code])[0] for text, code in pairs] == batch
-    canonical_json(batch)

@@ -115,15 +115,6 @@ def test_laws_of_similarity(metric: Sim1Gram, texts: list[str], data: st.DataObj
     assert value(metric, texts[0], texts[0]) in {1.0, None}
 
 
-@settings(deadline=None)
-@given(batch=st.lists(TEXTS, max_size=4))
-def test_batch_is_as_one_by_one(batch: list[list[str]]) -> None:
-    """No set's reading depends on the others."""
-    sets = [answers(*texts) for texts in batch]
-    for metric in (Length(), Sim1Gram(), Sim2Gram()):
-        assert [metric.score([each])[0] for each in sets] == metric.score(sets)
-
-
 @pytest.mark.parametrize(
     ("metric", "texts", "expected"),
     [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -131,22 +131,3 @@ def test_translations_are_read_in_english(make_answer: Callable[..., Answer]) ->
     (reading,) = metric.score([with_translation(answer, None, "goes in circles")])
     assert Reading(value=None, reason="no answer: goes in circles") == reading
     assert 1.0 == read(metric, make_answer, english, "en").value
-
-
-@pytest.mark.parametrize("metric", [Abstains(), Disclaimer()])
-def test_a_batch_is_as_one_by_one(
-    metric: Abstains | Disclaimer, make_answer: Callable[..., Answer]
-) -> None:
-    """In any company the reading is the same."""
-    texts: list[Any] = [GERMAN, TAMIL, "", "I don't know.", "Ask your doctor.", "\ud800 *a*"]
-    answers = [
-        make_answer(text, language=code, needs=("language_id",))
-        for text in texts
-        for code in ("en", "hi", "ta")
-    ]
-    batch = metric.score(answers)
-    assert [metric.score([answer])[0] for answer in answers] == batch
-    for reading in batch:
-        assert reading.value in {None, 0.0, 1.0}
-        assert reading.reason or reading.value == 0.0
-        reading.reason.encode()

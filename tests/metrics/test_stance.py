@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
-from typing import Any
 
 import pytest
 
 from pytest_xling.errors import ConfigError
 from pytest_xling.interfaces.metric import Metric
-from pytest_xling.records import AnswerSet, Reading, Response
+from pytest_xling.records import Reading, Response
 from pytest_xling.registry import load
 from tests.annotators.values import stance_value
 from tests.metrics.stance_answers import STANCES, VERACITIES, answer, beside, one
@@ -195,23 +193,3 @@ def test_an_unparsed_reply_is_counted_apart() -> None:
     assert one("factual_accuracy", value).value is None
     for stance in STANCES:
         assert Reading(value=0.0) == one("stance_unparsed", stance)
-
-
-@pytest.mark.parametrize("name", UNITS)
-def test_a_batch_is_as_one_by_one(name: str) -> None:
-    """In any company the reading is the same, with a value or a reason."""
-    metric = load("metric", name)()
-    values = [*STANCES, None, stance_value(None, reason="?", unparsed=True)]
-    answers = [answer(v, reference=r) for v, r in itertools.product(values, VERACITIES)]
-    inputs: list[Any] = answers
-    if metric.unit != "answer":
-        inputs = [
-            AnswerSet(answers=answers[i : i + 2], pivot=answers[i + 2 : i + 4], missing=i % 3)  # type: ignore[arg-type]  # lists do
-            for i in range(len(answers) - 4)
-        ]
-    batch = metric.score(inputs)
-    assert [metric.score([each])[0] for each in inputs] == batch
-    for reading in batch:
-        assert reading.value in {None, 0.0, 1.0}
-        assert reading.value is not None or reading.reason
-        assert metric.kind == "number" or reading.value != 1.0 or reading.reason
