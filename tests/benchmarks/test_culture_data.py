@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections import Counter
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +15,7 @@ from ruamel.yaml import YAML
 
 from pytest_xling.importers.rows import Rows
 from pytest_xling.languages import find
+from tests.benchmarks.bundled_data import WRITING, letters
 
 if TYPE_CHECKING:
     from pytest_xling.records import Sample
@@ -25,14 +24,6 @@ BENCHMARK = Path(__file__).resolve().parents[2] / "benchmarks/culture"
 CHECKOUT = (BENCHMARK / "../../../shared/data/calmqa").resolve()
 LANGUAGES = ("ar", "de", "en", "es", "fr", "hi", "hu", "id", "ja", "pt", "sw", "zh")
 
-# The writing systems of a text in each script, by the first word of Unicode character names.
-WRITING = {
-    "Arab": {"ARABIC"},
-    "Deva": {"DEVANAGARI"},
-    "Hans": {"CJK"},
-    "Jpan": {"CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA"},
-    "Latn": {"LATIN"},
-}
 FOREIGN = {
     # "記憶B細胞" and the like: Latin letters are part of these scripts' technical terms.
     "Hans": {"LATIN"},
@@ -56,18 +47,6 @@ def _prompts() -> dict[str, Any]:
     return loaded
 
 
-def _letters(text: str) -> Counter[str]:
-    """Return how many letters of each writing system are in *text*."""
-    return Counter(
-        unicodedata.name(char).split()[0] for char in text if unicodedata.category(char)[0] == "L"
-    )
-
-
-def test_the_reader_finds_the_ten_languages() -> None:
-    """No more, no fewer."""
-    assert LANGUAGES == Rows().languages(BENCHMARK)
-
-
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_forty_agnostic_and_twenty_specific_questions(language: str) -> None:
     """In this order, with ids that say what they are."""
@@ -89,13 +68,6 @@ def test_agnostic_questions_are_parallel_and_specific_ones_are_not() -> None:
     assert len(specific) == len({sample.id for sample in specific})
 
 
-def test_machine_translations_say_so() -> None:
-    """Every agnostic row but the English originals, and nothing else."""
-    assert {
-        (s.language, s.id) for s in _all() if s.language != "en" and s.parallel_id is not None
-    } == {(s.language, s.id) for s in _all() if s.metadata.get("translation") == "machine"}
-
-
 def test_every_question_has_an_english_version() -> None:
     """The original where there is one; the English questions themselves need none."""
     originals = {sample.id: sample.prompt["question"] for sample in _samples("en")}
@@ -110,43 +82,10 @@ def test_every_question_has_an_english_version() -> None:
             assert english.endswith("?")
 
 
-def test_no_text_occurs_twice() -> None:
-    """Neither a question nor a reference."""
-    texts = [text for s in _all() for text in (s.prompt["question"], s.reference)]
-    assert [] == [text for text, count in Counter(texts).items() if count > 1]
-
-
-def test_categories_are_those_of_the_data_card() -> None:
-    """The card lists each category in use and no other."""
-    card = (BENCHMARK / "README.md").read_text(encoding="utf-8")
-    (listing,) = re.findall(r"^Categories: (.*?)\. They", card, flags=re.DOTALL | re.MULTILINE)
-    assert set(re.findall(r"`(\w+)`", listing)) == {s.metadata["category"] for s in _all()}
-
-
 def test_sources_are_references_without_invented_addresses() -> None:
     """A title or an institution, never a URL."""
     sources = [sample.metadata["source"] for sample in _all()]
     assert [] == [source for source in sources if "http" in source or len(source) < 8]
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_questions_and_references_are_in_the_right_script(language: str) -> None:
-    """Foreign letters only where a language writes technical terms with them."""
-    script = find(language).script
-    for sample in _samples(language):
-        for text in (sample.prompt["question"], sample.reference or ""):
-            letters = _letters(text)
-            right = sum(letters[name] for name in WRITING[script])
-            assert right >= 0.9 * letters.total(), text
-            assert letters.keys() <= WRITING[script] | FOREIGN.get(script, set()), text
-
-
-def test_japanese_is_not_chinese() -> None:
-    """Kana in every Japanese text, in no Chinese one."""
-    for language, expected in (("ja", True), ("zh", False)):
-        for sample in _samples(language):
-            kana = re.search("[\u3040-\u30ff]", sample.prompt["question"]) is not None
-            assert expected == kana, sample
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -169,14 +108,6 @@ def test_cld2_or_langid_know_the_language_of_every_reference(language: str) -> N
             assert language == pycld2.detect(text)[2][0][1].partition("-")[0], text
         else:
             assert language == langid.classify(text)[0], text
-
-
-def test_every_text_is_in_composed_form_and_trimmed() -> None:
-    """NFC, no stray blanks: what is compared or hashed is what is seen."""
-    for sample in _all():
-        for text in (sample.prompt["question"], sample.reference or ""):
-            assert unicodedata.normalize("NFC", text) == text
-            assert " ".join(text.split()) == text
 
 
 @pytest.mark.skipif(not CHECKOUT.is_dir(), reason="the CaLMQA checkout is not here")
@@ -221,7 +152,7 @@ def test_shots_are_in_their_language(language: str) -> None:
     names = WRITING[find(language).script]
     for text in (t for shot in _prompts()["completion"][language]["shots"] for t in shot):
         assert language == langid.classify(text)[0], text
-        assert names >= _letters(text).keys(), text
+        assert names >= letters(text).keys(), text
 
 
 def test_shots_do_not_contain_what_ends_an_answer() -> None:

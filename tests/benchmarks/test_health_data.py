@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -14,7 +13,7 @@ import pycld2
 import pytest
 
 from pytest_xling.importers.rows import Rows
-from pytest_xling.languages import find
+from tests.benchmarks.bundled_data import read_card
 
 if TYPE_CHECKING:
     from pytest_xling.records import Sample
@@ -23,9 +22,6 @@ BENCHMARK = Path(__file__).resolve().parents[2] / "benchmarks/health"
 XLINGHEALTH = (BENCHMARK / "../../../shared/data/xlinghealth").resolve()
 LANGUAGES = ("en", "es", "hi", "zh")
 IDS = [f"q{n:02}" for n in range(1, 61)]
-
-# The writing system of each script's letters, by the first word of their Unicode names.
-WRITING = {"Deva": "DEVANAGARI", "Hans": "CJK", "Latn": "LATIN"}
 
 
 @cache
@@ -42,16 +38,6 @@ def _texts(sample: Sample) -> list[str]:
     return [sample.prompt["question"], sample.reference, *sample.wrong]
 
 
-@cache
-def _card() -> str:
-    return (BENCHMARK / "README.md").read_text(encoding="utf-8")
-
-
-def test_the_reader_finds_the_four_languages() -> None:
-    """Those of XLingEval."""
-    assert LANGUAGES == Rows().languages(BENCHMARK)
-
-
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_language_has_the_60_questions_with_four_wrong_answers(language: str) -> None:
     """In the same order, with a reference each."""
@@ -59,14 +45,6 @@ def test_every_language_has_the_60_questions_with_four_wrong_answers(language: s
     assert IDS == [sample.id for sample in samples]
     assert {4} == {len(sample.wrong) for sample in samples}
     assert {"health"} == {sample.metadata["set"] for sample in samples}
-
-
-def test_versions_of_a_question_are_parallel() -> None:
-    """They share id, category and source."""
-    for versions in zip(*map(_samples, LANGUAGES), strict=True):
-        assert 1 == len({(v.id, v.parallel_id) for v in versions})
-        assert versions[0].id == versions[0].parallel_id
-        assert 1 == len({(v.metadata["category"], v.metadata["source"]) for v in versions})
 
 
 def test_no_topic_occurs_twice() -> None:
@@ -81,19 +59,6 @@ def test_versions_say_the_same_numbers() -> None:
         for texts in zip(*map(_texts, versions), strict=True):
             large = [{n for n in re.findall(r"\d+", text) if int(n) > 12} for text in texts]
             assert [large[0]] * len(LANGUAGES) == large, texts
-
-
-def test_machine_translations_say_so() -> None:
-    """Every row but the English ones."""
-    for sample in _all():
-        expected = None if sample.language == "en" else "machine"
-        assert expected == sample.metadata.get("translation"), sample
-
-
-def test_no_text_occurs_twice() -> None:
-    """Neither as a question nor as an answer, right or wrong."""
-    texts = [text for sample in _all() for text in _texts(sample)]
-    assert [] == [text for text, count in Counter(texts).items() if count > 1]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -117,26 +82,10 @@ def test_sources_are_pages_without_invented_addresses() -> None:
 
 def test_the_card_names_every_source_beside_its_question() -> None:
     """One line a question, with what the data says."""
-    rows = re.findall(r"^\| (q\d\d) \| [^|]+ \| ([^|]+) \|$", _card(), flags=re.MULTILINE)
+    rows = re.findall(
+        r"^\| (q\d\d) \| [^|]+ \| ([^|]+) \|$", read_card("health"), flags=re.MULTILINE
+    )
     assert [(sample.id, sample.metadata["source"]) for sample in _samples("en")] == rows
-
-
-def test_categories_are_those_of_the_data_card() -> None:
-    """The card lists each category in use and no other."""
-    (listing,) = re.findall(r"^Categories: (.*?)\.$", _card(), flags=re.DOTALL | re.MULTILINE)
-    assert set(re.findall(r"`(\w+)`", listing)) == {s.metadata["category"] for s in _all()}
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_every_text_is_in_its_script(language: str) -> None:
-    """Latin letters in Chinese only for abbreviations such as HPV; in Hindi none."""
-    script = find(language).script
-    for sample in _samples(language):
-        for text in _texts(sample):
-            letters = Counter(unicodedata.name(char).split()[0] for char in text if char.isalpha())
-            foreign = {"LATIN"} if script == "Hans" else set()
-            assert letters.keys() <= {WRITING[script]} | foreign, text
-            assert letters[WRITING[script]] >= 0.85 * letters.total(), text
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -154,13 +103,6 @@ def test_cld2_knows_the_language_of_all_wrong_answers_together(language: str) ->
     for sample in _samples(language):
         found = pycld2.detect(" ".join(sample.wrong))[2]
         assert language == found[0][1].partition("-")[0], sample.wrong
-
-
-def test_every_text_is_in_composed_form_and_trimmed() -> None:
-    """NFC, no stray blanks: what is compared or hashed is what is seen."""
-    for text in (text for sample in _all() for text in _texts(sample)):
-        assert unicodedata.normalize("NFC", text) == text
-        assert " ".join(text.split()) == text
 
 
 @pytest.mark.skipif(not XLINGHEALTH.is_dir(), reason="XLingHealth's files are not here")
