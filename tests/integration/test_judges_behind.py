@@ -91,7 +91,7 @@ def test_every_report_says_what_a_gate_rests_on(judged: Project) -> None:
     property_said = outcome.properties("test_gate[contradictory-hi]")["xling_judge"]
     assert property_said.startswith(said)
     page = (judged.root / "report.html").read_text(encoding="utf-8")
-    assert '"annotator":"correctness_label"' in re.sub(r"\s", "", page)
+    assert '"heads":[["correctness_label"]]' in re.sub(r"\s", "", page)
     told = summary.read_text(encoding="utf-8")
     assert "| Hindi `hi` | 0.10<br><sub>0.10–0.10</sub> |" in told
     shown = judged.xling("show", "latest").stdout

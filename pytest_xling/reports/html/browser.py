@@ -13,6 +13,7 @@ from pytest_xling.reports.estimates import traits_of
 from pytest_xling.reports.html.escaping import Strings, compact, cut_to, visible
 from pytest_xling.store.answers import translations
 from pytest_xling.store.cases import StoredCase, asked, read_cases
+from pytest_xling.text.numbers import amount, dollars, duration
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -56,7 +57,6 @@ class _Tally:
     answers: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
-    estimated: int = 0
     usd: float = 0.0
     latencies: list[float] = field(default_factory=list)
 
@@ -74,24 +74,27 @@ class Costs:
         tally.answers += 1
         tally.tokens_in += tokens_in
         tally.tokens_out += tokens_out
-        tally.estimated += bool(case.response.get("usage_estimated"))
         tally.usd += case.cost_usd
         tally.latencies.append(case.response["latency_s"])
 
-    def rows(self) -> list[JsonValue]:
-        """Return one row for each benchmark and language."""
+    @property
+    def usd(self) -> float:
+        """The price of all answers."""
+        return sum(tally.usd for tally in self._by_place.values())
+
+    def rows(self, free: str) -> list[tuple[str, ...]]:
+        """Return one row for each benchmark and language; *free* stands where nothing was paid."""
         return [
-            {
-                "benchmark": benchmark,
-                "language": language,
-                "answers": tally.answers,
-                "in": tally.tokens_in,
-                "out": tally.tokens_out,
-                "estimated": tally.estimated,
-                "usd": compact(tally.usd),
-                "median_s": compact(_quantile(tally.latencies, 0.5)),
-                "p95_s": compact(_quantile(tally.latencies, 0.95)),
-            }
+            (
+                benchmark,
+                language,
+                f"{tally.answers:,}",
+                f"{tally.tokens_in:,}",
+                f"{tally.tokens_out:,}",
+                dollars(tally.usd) if tally.usd else free,
+                duration(_quantile(tally.latencies, 0.5)),
+                duration(_quantile(tally.latencies, 0.95)),
+            )
             for (benchmark, language), tally in self._by_place.items()
         ]
 
@@ -137,9 +140,9 @@ def case_columns(
         columns["facts"].append(facts.place(canonical_json(dict(case.metadata))))
         columns["answer"].append(cut_to(case.text, limit) if case.text else None)
         columns["stop"].append(strings.place(str(case.response["stop_reason"])))
-        columns["in"].append(case.response["usage"][0])
-        columns["out"].append(case.response["usage"][1])
-        columns["latency"].append(compact(case.response["latency_s"]))
+        tokens_in, tokens_out = case.response["usage"]
+        columns["tokens"].append(f"{tokens_in:,} in, {tokens_out:,} out")
+        columns["time"].append(duration(case.response["latency_s"]))
         for name, value in _rare_values(excerpt, translations_of, limit).items():
             sparse[name][str(index)] = value
         if case.reference:
@@ -147,8 +150,12 @@ def case_columns(
     readings = _readings([excerpt.case for excerpt in excerpts], scores, strings)
     return {
         "n": len(excerpts),
-        "left_out": left_out,
-        "longest": limit,
+        "left_out": (
+            f"{amount(left_out, 'case')} of {left_out + len(excerpts):,} are left out here, of"
+            " those without a finding; the store has all."
+            if left_out
+            else ""
+        ),
         "columns": dict(columns),
         "sparse": dict(sparse),
         "readings": readings,
@@ -218,13 +225,16 @@ def _rare_values(
     case = excerpt.case
     values: dict[str, JsonValue] = {}
     if excerpt.length > limit:
-        values["length"] = excerpt.length
+        values["cut"] = (
+            f"This page holds the first {limit:,} of {excerpt.length:,} characters; the store has"
+            " all of them."
+        )
     if case.response.get("error"):
         values["error"] = cut_to(str(case.response["error"]), _REASON)
     if case.thoughts:
         values["thoughts"] = cut_to(case.thoughts, limit)
     if case.cost_usd:
-        values["usd"] = compact(case.cost_usd)
+        values["price"] = dollars(case.cost_usd)
     translated = translations_of.get(excerpt.key) if excerpt.length else None
     if translated is not None and translated.text != case.text:
         if translated.text is None:
@@ -272,7 +282,13 @@ def _readings(
             "metric": metric,
             "start": start[benchmark],
             "values": column,
+            "words": [] if traits_of(metric).kind == "flag" else [*map(_worded, column)],
             "reasons": reasons[benchmark, metric],
         }
         for (benchmark, metric), column in sorted(values.items())
     ]
+
+
+def _worded(value: JsonValue) -> str:
+    """Word one reading of a number: four digits of it."""
+    return f"{value:.4g}" if isinstance(value, int | float) else ""

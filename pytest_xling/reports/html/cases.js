@@ -37,6 +37,14 @@ class Cases {
     return value === "" ? undefined : value;
   }
 
+  worded(column, index) {
+    const value = this.read(column, index);
+    if (value === undefined) return "";
+    if (value === null) return "– unscored";
+    if (column.traits.kind === "flag") return value === 1 ? "⚑ flagged" : "not flagged";
+    return column.words[index - column.start];
+  }
+
   reason(column, index) {
     const place = column.reasons[index - column.start];
     return place === undefined ? "" : this.strings[place];
@@ -136,10 +144,9 @@ class Browser {
   }
 
   section() {
-    const { left_out: out, n } = this.cases;
+    const { left_out: out } = this.cases;
     const made = section("cases", "Cases",
-      out ? el("p", { class: "note" }, `${plural(out, "case")} of ${(out + n).toLocaleString("en")} are left out here, `,
-        "of those without a finding; the store has all.") : null,
+      out ? el("p", { class: "note" }, out) : null,
       el("form", { class: "filters", role: "search", onsubmit: (event) => event.preventDefault() },
         Object.values(this.inputs).map((input) => input.parentElement),
         el("button", { type: "button", onclick: () => this.filter({}, false) }, "reset"), this.count),
@@ -158,7 +165,7 @@ class Browser {
       metric: ["metric", "any metric", metrics.map((name) => [name, name])],
       outcome: ["outcome", "any outcome", [["flagged", "flagged"], ["unscored", "unscored"], ["ok", "ok"],
         ["silent", "no answer"]]],
-      level: ["level", "all levels", levels.map((level) => [level, wordLevel(report, level)])],
+      level: ["level", "all levels", levels.map((level) => [level, report.levels[level]])],
       sort: ["order", "as asked", [["lowest", "lowest value of the metric"], ["highest", "highest value of the metric"]]],
     };
     const inputs = {};
@@ -202,7 +209,7 @@ class Browser {
     const open = this.found[this.active];
     this.inputs.sort.disabled = !this.wanted.metric;
     this.found = this.cases.select(this.wanted);
-    this.count.textContent = `${this.found.length.toLocaleString("en")} of ${plural(this.cases.n, "case")}`;
+    this.count.textContent = `${whole(this.found.length)} of ${whole(this.cases.n)} case${this.cases.n === 1 ? "" : "s"}`;
     this.rows.style.height = `${this.found.length * ROW}px`;
     this.choose(Math.max(this.found.indexOf(open), 0));
   }
@@ -261,15 +268,8 @@ class Browser {
   readingChip(index) {
     const column = this.cases.readingsOf(index).find((one) => one.metric === this.wanted.metric);
     if (column.traits.kind === "flag") return null;
-    return el("span", { class: "chip number" }, wordReading(column, this.cases.read(column, index)));
+    return el("span", { class: "chip number" }, this.cases.worded(column, index));
   }
-}
-
-function wordReading(column, value) {
-  if (value === undefined) return "";
-  if (value === null) return "– unscored";
-  if (column.traits.kind === "flag") return value === 1 ? "⚑ flagged" : "not flagged";
-  return String(Number(value.toPrecision(4)));
 }
 
 /* One case: what was asked and known, all answers, and what was detected, side by side. */
@@ -288,9 +288,9 @@ function caseInFull(browser, index) {
       el("div", { class: "actions" }, step(-1, "previous"), step(1, "next"))),
     facts([["language", languageName(report, code)], ["benchmark", cases.of("benchmark", index)],
       ["condition", cases.of("condition", index)],
-      ["level", known.level === undefined ? "" : wordLevel(report, known.level)],
-      ["ended", stop], ["tokens", `${columns.in[index]} in, ${columns.out[index]} out`],
-      ["time", wordSeconds(columns.latency[index])], ["cost", cases.seldom("usd", index) ? wordDollars(cases.seldom("usd", index)) : ""]]),
+      ["level", known.level === undefined ? "" : report.levels[known.level]],
+      ["ended", stop], ["tokens", columns.tokens[index]],
+      ["time", columns.time[index]], ["cost", cases.seldom("price", index)]]),
     el("div", { class: "texts" },
       panel("Question", cases.of("question", index), known.asked_in ?? code),
       claimPanel(cases, pivot, code, known),
@@ -317,7 +317,7 @@ function panel(title, text, language, note) {
   const more = text.length > FIRST ? el("button", { type: "button", onclick: () => {
     shown.textContent = text;
     more.remove();
-  } }, `show all ${text.length.toLocaleString("en")} characters`) : null;
+  } }, "show all of it") : null;
   return el("section", { class: "panel" }, el("h4", null, title), shown, more,
     note ? el("p", { class: "sub" }, note) : null);
 }
@@ -335,10 +335,8 @@ function claimPanel(cases, pivot, code, known) {
 
 function answerPanel(cases, index, title, code) {
   const answer = cases.columns.answer[index];
-  const length = cases.seldom("length", index);
   if (answer !== null) {
-    return panel(title, answer, code, length ? `This page holds the first ${cases.longest.toLocaleString("en")} of ${
-      length.toLocaleString("en")} characters; the store has all of them.` : "");
+    return panel(title, answer, code, cases.seldom("cut", index));
   }
   return el("section", { class: "panel" }, el("h4", null, title), el("div", { class: "text none" }, "(no answer)"),
     cases.seldom("error", index) ? el("p", { class: "sub", dir: "auto" }, cases.seldom("error", index)) : null);
@@ -349,7 +347,7 @@ function thoughtsPanel(cases, index) {
   const thoughts = cases.seldom("thoughts", index);
   if (!thoughts) return null;
   return el("details", null,
-    el("summary", null, `Thoughts before the answer, ${thoughts.length.toLocaleString("en")} characters`),
+    el("summary", null, "Thoughts before the answer"),
     panel("Thoughts, no part of the answer", thoughts, ""));
 }
 
@@ -365,9 +363,9 @@ function detected(report, cases, index, pivot) {
     const value = cases.read(column, index);
     const flagged = column.traits.kind === "flag" && value === 1;
     return el("tr", { class: flagged ? "flagged" : null }, el("th", { scope: "row", title: column.traits.about }, column.metric),
-      el("td", null, wordReading(column, value)),
+      el("td", null, cases.worded(column, index)),
       el("td", { dir: "auto" }, cases.reason(column, index)),
-      pivot === undefined ? null : el("td", { dir: "auto" }, wordReading(column, cases.read(column, pivot)),
+      pivot === undefined ? null : el("td", { dir: "auto" }, cases.worded(column, pivot),
         cases.reason(column, pivot) ? el("div", { class: "sub" }, cases.reason(column, pivot)) : null));
   });
   if (!rows.length) return el("p", { class: "quiet" }, "No metric has scored this answer.");

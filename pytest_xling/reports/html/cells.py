@@ -2,161 +2,198 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pytest_xling.errors import EvaluationError
 from pytest_xling.gates.differences import gap_estimate
 from pytest_xling.gates.estimate import Measure
-from pytest_xling.gates.judge import blocks, reason_of
+from pytest_xling.gates.judge import reason_of
 from pytest_xling.gates.reasons import limit_of
 from pytest_xling.gates.spec import kind_of
-from pytest_xling.records import Estimate
+from pytest_xling.records import ALL_LANGUAGES
 from pytest_xling.reports.estimates import estimated
+from pytest_xling.reports.gate_summary import named
 from pytest_xling.reports.html.escaping import as_json, compact, visible
-from pytest_xling.reports.labelled import before_labels_text
-from pytest_xling.text.numbers import Figures, measured, p_value
+from pytest_xling.reports.matrix import language_name
+from pytest_xling.text.numbers import Figures, amount, level, p_value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_xling.analysis.comparison import Change
-    from pytest_xling.gates.evidence import Behind
     from pytest_xling.keys import JsonValue
-    from pytest_xling.records import Score, Verdict
+    from pytest_xling.records import Estimate, Score, Verdict
     from pytest_xling.reports.estimates import MetricTraits
-    from pytest_xling.reports.run_summary import RunSummary
     from pytest_xling.store.scores import Place
 
+_ALPHA = 0.05
+"""Of intervals that no gate asked for."""
+_LEAST_WIDE = 0.25, 0.2
+"""How far apart values are at least whose worst is drawn warmest: of shares, and as a part of
+other numbers."""
 
-def verdict_model(came_to: RunSummary) -> dict[str, JsonValue]:
-    """Return the decision, the numbers behind it, all gates, and what these rest on."""
-    gates = came_to.gates
-    counts = Counter(verdict.outcome for verdict in gates.verdicts)
-    return {
-        "state": gates.state,
-        "headline": gates.headline,
-        "complete": gates.complete,
-        "planned": came_to.progress.total,
-        "faults": came_to.progress.errors,
-        "met": [visible(fault) for fault in came_to.faults],
-        "before_labels": visible(before_labels_text(came_to.stale, came_to.run.run_id)),
-        "counts": dict(sorted(counts.items())),
-        "gates": [_gate(verdict) for verdict in gates.verdicts],
-        "judges": [_judge(each) for each in came_to.judges],
-    }
+
+def label_of(code: str) -> str:
+    """Return what a page calls a language: ``Hindi (hi)``."""
+    if code == ALL_LANGUAGES:
+        return "all languages"
+    name = language_name(code)
+    return code if name in {"", code} else f"{name} ({code})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heat:
+    """What a benchmark's table is made of."""
+
+    benchmark: str
+    scores: Mapping[Place, Sequence[Score]]
+    languages: Sequence[str]
+    """All of them, in order."""
+    pivot: str
+    verdicts: Sequence[Verdict]
+    """Of the benchmark's gates."""
+    changes: Mapping[Place, Change]
+    baseline: str
+    """What these are since; empty without one."""
+
+    def row(self, metric: MetricTraits) -> tuple[dict[str, JsonValue], Figures]:
+        """Return a metric's cells by language, and how its numbers are worded.
+
+        Where a gate has judged a number, its estimate is shown: with the gate's own alpha.
+        """
+        gates: dict[str, list[Verdict]] = {}
+        for verdict in self.verdicts:
+            if verdict.threshold.metric == metric.name:
+                gates.setdefault(verdict.threshold.language, []).append(verdict)
+        made: dict[str, Estimate] = {}
+        for language in self.languages:
+            here = self.scores.get((self.benchmark, metric.name, language), ())
+            judged = _estimate_of("limit", gates.get(language, ()))
+            if judged is not None or here:
+                made[language] = judged or estimated(metric.name, here, language=language)
+        ends = [number for each in made.values() for number in (each.value, each.high)]
+        figures = Figures.fitting(ends, share=metric.share)
+        row: dict[str, JsonValue] = {
+            language: self._cell(metric, language, value, figures, gates.get(language, ()))
+            | {"heat": _heat(metric, value, made.values())}
+            for language, value in made.items()
+        }
+        return row, figures
+
+    def _cell(
+        self,
+        metric: MetricTraits,
+        language: str,
+        value: Estimate,
+        figures: Figures,
+        gates: Sequence[Verdict],
+    ) -> dict[str, JsonValue]:
+        differing = _differing(figures)
+        cell = as_json(value, figures)
+        lines = _lines(metric, value, figures, gates)
+        gap = _estimate_of("gap", gates) or self._gap(metric, language)
+        if gap is not None:
+            worse = None if gap.value is None else _worse(gap.value, figures)
+            ends = differing.interval(gap.low, gap.high)
+            cell["gap"] = as_json(gap, differing) | ({"s": worse} if worse else {})
+            told = _told(worse, ends, gap.n, visible(gap.reason))
+            lines.append(f"against {label_of(self.pivot)}: {told}")
+        change = self.changes.get((self.benchmark, metric.name, language))
+        if change is not None:
+            words = ("more", "less") if metric.better is None else ("worse", "better")
+            sign = -1 if metric.better == "higher" else 1
+            worse = None
+            if change.change is not None:
+                worse = _worse(sign * change.change, figures, words=words)
+            ends = differing.interval(change.low, change.high)
+            cell["change"] = {
+                "s": worse or "not compared",
+                "lo": compact(change.low),
+                "hi": compact(change.high),
+                "v": compact(change.change),
+                "n": change.n,
+                "why": visible(change.reason),
+            }
+            ends = f"now minus then {ends}" if ends else ""
+            told = _told(worse, ends, change.n, visible(change.reason))
+            lines.append(f"against {self.baseline}: {told}")
+        return cell | {"lines": [*lines], "gates": [_gate(verdict) for verdict in gates]}
+
+    def _gap(self, metric: MetricTraits, language: str) -> Estimate | None:
+        """Estimate by how much a language is worse; None where metrics know no worse."""
+        here = self.scores.get((self.benchmark, metric.name, language), ())
+        there = self.scores.get((self.benchmark, metric.name, self.pivot), ())
+        if language == self.pivot or not here or not there:
+            return None
+        if metric.better is None or metric.unit == "pivot":
+            return None
+        measure = Measure.of(metric.name, language, limits=(0.0,))
+        try:
+            return gap_estimate(here, there, measure, pivot=self.pivot)
+        except EvaluationError as error:
+            return measure.none(str(error), unscored=len(here))
+
+
+def _place_of(verdict: Verdict) -> str:
+    """Return which number of a cell a gate is about; empty where it is about none of them."""
+    kind = kind_of(verdict.estimate)
+    return kind if kind in {"limit", "gap", "drop"} and verdict.threshold.level is None else ""
+
+
+def _estimate_of(place: str, gates: Sequence[Verdict]) -> Estimate | None:
+    return next((v.estimate for v in gates if _place_of(v) == place), None)
 
 
 def _gate(verdict: Verdict) -> dict[str, JsonValue]:
-    limits, kind = verdict.threshold, kind_of(verdict.estimate)
+    made = verdict.estimate
+    p = made.p if made.p_holm is None else made.p_holm
+    name = named(verdict)
+    origin = visible(verdict.threshold.origin)
     return {
-        "case": verdict.case,
-        "benchmark": limits.benchmark,
-        "metric": limits.metric,
-        "language": limits.language,
-        "about": kind,
-        "level": limits.level,
+        "place": _place_of(verdict),
         "outcome": verdict.outcome,
-        "blocks": blocks(verdict),
+        "gate": name,
+        "kind": name.removeprefix(verdict.threshold.metric).strip(),
         "limit": limit_of(verdict),
         "reason": visible(reason_of(verdict)),
-        "origin": visible(limits.origin),
-        "alpha": limits.alpha,
-        "estimate": as_json(verdict.estimate),
-        "p": _p(verdict.estimate),
+        "origin": " · ".join(filter(None, ("" if p is None else f"p {p_value(p)}", origin))),
     }
 
 
-def _judge(behind: Behind) -> dict[str, JsonValue]:
-    """Return how good an annotator is; without numbers where nobody has measured it."""
-    of: dict[str, JsonValue] = {
-        "annotator": ": ".join(filter(None, (behind.annotator, behind.aspect))),
-        "language": behind.language,
-    }
-    if behind.measured is None:
-        return of
-    quality = behind.measured.quality
-    return of | {
-        "n": quality.n,
-        "f1": measured(quality.macro_f1),
-        "kappa": measured(quality.kappa, interval=False),
-        "labels": visible(behind.measured.source),
-        "human": behind.measured.human,
-        "day": behind.measured.created_at[:10],
-    }
+def _lines(
+    metric: MetricTraits, made: Estimate, figures: Figures, gates: Sequence[Verdict]
+) -> list[str]:
+    """Say what a cell is about: its value, of how many answers, and why there is none."""
+    alpha = next((v.threshold.alpha for v in gates if _place_of(v) == "limit"), _ALPHA)
+    ends = figures.interval(made.low, made.high)
+    interval = f", {level(alpha)} interval {ends}" if ends else ""
+    flagged = "flagged" if metric.kind == "flag" else "with 1"
+    counts = [
+        amount(made.n, "answer"),
+        f"{made.flagged:,} {flagged}" if made.flagged else "",
+        f"{made.unscored:,} unscored" if made.unscored else "",
+        f"corrected by {made.labelled:,} labels of people" if made.labelled else "",
+    ]
+    told = (f"{figures.value(made.value)}{interval}", ", ".join(filter(None, counts)))
+    return [*told, *filter(None, (visible(made.reason),))]
 
 
-def _p(made: Estimate) -> str | None:
-    p = made.p if made.p_holm is None else made.p_holm
-    return None if p is None else f"p {p_value(p)}"
+def _told(worse: str | None, ends: str, n: int, why: str) -> str:
+    if worse is None:
+        return why
+    return f"{worse}{f' ({ends})' if ends else ''} on {amount(n, 'question')}"
 
 
-def table_of(
-    benchmark: str,
-    metrics: Sequence[MetricTraits],
-    scores: Mapping[Place, Sequence[Score]],
-    *,
-    languages: Sequence[str],
-    pivot: str,
-    verdicts: Sequence[Verdict],
-    changes: Mapping[Place, Change],
-) -> dict[str, JsonValue]:
-    """Return the metrics, and by metric and language what there is to say.
-
-    Where a gate has judged a number, its estimate is shown: with the gate's own alpha.
-    """
-    gated = {
-        (v.threshold.metric, v.threshold.language, kind_of(v.estimate)): v.estimate
-        for v in verdicts
-        if v.threshold.benchmark == benchmark and v.threshold.level is None
-    }
-    cells: dict[str, dict[str, JsonValue]] = {}
-    gates: list[JsonValue] = []
-    for metric in metrics:
-        row: dict[str, JsonValue] = {}
-        made: dict[str, Estimate] = {}
-        for language in languages:
-            here = scores.get((benchmark, metric.name, language), ())
-            value = gated.get((metric.name, language, "limit"))
-            if value is None and here:
-                value = estimated(metric.name, here, language=language)
-            if value is not None:
-                made[language] = value
-        ends = [number for each in made.values() for number in (each.value, each.high)]
-        figures = Figures.fitting(ends, share=metric.share)
-        for language, value in made.items():
-            key = (metric.name, language)
-            here = scores.get((benchmark, *key), ())
-            cell = as_json(value, figures)
-            there = scores.get((benchmark, metric.name, pivot), ())
-            gap = gated.get((*key, "gap"))
-            if gap is None and language != pivot and here and there:
-                gap = _gap(metric, here, there, language=language, pivot=pivot)
-            if gap is not None:
-                worse = {} if gap.value is None else {"s": _worse(gap.value, figures)}
-                cell["gap"] = as_json(gap, _differing(figures)) | worse
-            if (grown := changes.get((benchmark, *key))) is not None:
-                cell["change"] = _change(grown, metric, figures)
-            row[language] = cell
-        cells[metric.name] = row
-        gates.append(
-            {
-                "name": metric.name,
-                "kind": metric.kind,
-                "better": metric.better,
-                "share": metric.share,
-                "unit": metric.unit,
-                "about": metric.about,
-                "digits": figures.digits,
-            }
-        )
-    return {"metrics": gates, "cells": cells}
-
-
-def figures_of(table: Mapping[str, JsonValue]) -> dict[str, Figures]:
-    """Return how the numbers of each metric of a table are worded, by its name."""
-    metrics: Any = table["metrics"]
-    return {m["name"]: Figures(share=m["share"], digits=m["digits"]) for m in metrics}
+def _heat(metric: MetricTraits, made: Estimate, row: Iterable[Estimate]) -> float:
+    """Return how much worse than the best language of the metric a value is, from 0 to 1."""
+    values = [each.value for each in row if each.value is not None]
+    if made.value is None or metric.better is None:
+        return 0
+    low, high = min(values), max(values)
+    least = _LEAST_WIDE[0] if metric.share else _LEAST_WIDE[1] * max(abs(low), abs(high))
+    away = made.value - low if metric.better == "lower" else high - made.value
+    return round(min(away / max(high - low, least, 1e-9), 1), 3)
 
 
 def _differing(figures: Figures) -> Figures:
@@ -164,50 +201,10 @@ def _differing(figures: Figures) -> Figures:
     return Figures(share=figures.share, difference=True, digits=max(figures.digits, 1))
 
 
-def _worse(amount: float, figures: Figures, *, words: tuple[str, str] = ("worse", "better")) -> str:
+def _worse(by: float, figures: Figures, *, words: tuple[str, str] = ("worse", "better")) -> str:
     """Word a difference, which is above 0 where it is worse: ``3.1 pp worse``."""
     differing = _differing(figures)
-    size = differing.value(abs(amount))
+    size = differing.value(abs(by))
     if size == differing.value(0.0):
         return "no difference"
-    return f"{size} {words[0] if amount > 0 else words[1]}"
-
-
-def _gap(
-    metric: MetricTraits,
-    scores: Sequence[Score],
-    pivot_scores: Sequence[Score],
-    *,
-    language: str,
-    pivot: str,
-) -> Estimate | None:
-    """Estimate by how much a language is worse; None where metrics know no worse."""
-    if metric.better is None or metric.unit == "pivot":
-        return None
-    try:
-        return gap_estimate(
-            scores, pivot_scores, Measure.of(metric.name, language, limits=(0.0,)), pivot=pivot
-        )
-    except EvaluationError as error:
-        return Estimate.none(
-            str(error), metric=metric.name, language=language, unscored=len(scores)
-        )
-
-
-def _change(grown: Change, metric: MetricTraits, figures: Figures) -> dict[str, JsonValue]:
-    """Return by how much a metric has grown since the baseline, on the questions both have."""
-    worded = None
-    if grown.change is not None:
-        words = ("more", "less") if metric.better is None else ("worse", "better")
-        amount = -grown.change if metric.better == "higher" else grown.change
-        worded = _worse(amount, figures, words=words)
-    values: dict[str, JsonValue] = {
-        "s": worded,
-        "i": _differing(figures).interval(grown.low, grown.high) or None,
-        "v": compact(grown.change),
-        "lo": compact(grown.low),
-        "hi": compact(grown.high),
-        "n": grown.n,
-        "why": visible(grown.reason) or None,
-    }
-    return {key: value for key, value in values.items() if value is not None}
+    return f"{size} {words[0] if by > 0 else words[1]}"

@@ -26,23 +26,21 @@ function chooser(report, bench, axis) {
 }
 
 function chart(report, bench, curve) {
-  const metric = bench.metrics.find((one) => one.name === curve.metric);
   const codes = bench.languages.filter((code) => curve.lines[code]);
   const values = codes.flatMap((code) => curve.lines[code]).map((made) => made?.v).filter((v) => v !== undefined);
   if (!values.length) return el("p", { class: "quiet" }, `No answer has a value of ${curve.metric}.`);
-  const ticks = niceTicks(metric, values);
-  const [low, high] = [ticks[0], ticks.at(-1)];
+  const { ticks } = curve;
+  const [low, high] = [ticks[0][0], ticks.at(-1)[0]];
   const { width, height, left, right, top, bottom } = CHART;
   const x = (index) => left + (index * (width - left - right)) / (curve.x.length - 1);
   const y = (value) => top + ((high - value) * (height - top - bottom)) / (high - low);
   const ends = spread(codes.map((code) => ({ code, at: y(last(curve.lines[code])?.v ?? low) })), height - bottom);
   const drawing = svg("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "group",
     "aria-label": `${curve.metric} by ${curve.axis}, a line for each language` },
-  ticks.map((tick) => [
+  ticks.map(([tick, label]) => [
     svg("line", { class: "grid", x1: left, x2: width - right, y1: y(tick), y2: y(tick) }),
-    svg("text", { x: left - 8, y: y(tick) + 4, "text-anchor": "end" }, tickLabel(metric, tick))]),
-  curve.x.map((at, index) => svg("text", { x: x(index), y: height - bottom + 20, "text-anchor": "middle" },
-    curve.axis === "level" ? (report.levels[at] ?? String(at)).replace("_", " ") : String(at))),
+    svg("text", { x: left - 8, y: y(tick) + 4, "text-anchor": "end" }, label)]),
+  curve.labels.map((label, index) => svg("text", { x: x(index), y: height - bottom + 20, "text-anchor": "middle" }, label)),
   svg("text", { class: "axis", x: (left + width - right) / 2, y: height - 4, "text-anchor": "middle" },
     curve.axis === "level" ? "level of presupposition" : "temperature"),
   codes.map((code, order) => {
@@ -62,23 +60,6 @@ function chart(report, bench, curve) {
       `${languageName(report, code)} ${wordValue(last(curve.lines[code]))}`));
   }));
   return el("div", { class: "scroll" }, drawing);
-}
-
-function tickLabel(metric, tick) {
-  return metric.share ? `${Number((100 * tick).toFixed(2))}%` : String(Number(tick.toPrecision(6)));
-}
-
-/* Round numbers around the values, about five; those of shares begin at 0 and end at 1. */
-function niceTicks(metric, values) {
-  const { share } = metric;
-  const low = share ? 0 : Math.min(...values);
-  const high = Math.max(...values, share ? 0.04 : -Infinity);
-  const rough = (1.2 * (high - low) || Math.abs(high) || 1) / 4;
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = power * [1, 2, 5, 10].find((one) => one * power >= rough);
-  const first = share ? 0 : Math.floor(low / step);
-  const last = Math.min(Math.ceil((high + 0.1 * (high - low)) / step), share ? Math.ceil(1 / step) : Infinity);
-  return Array.from({ length: Math.max(last, first + 1) - first + 1 }, (_, index) => (first + index) * step);
 }
 
 function last(line) {
@@ -109,8 +90,8 @@ function spread(ends, lowest) {
 }
 
 function curveTable(report, bench, curve) {
-  const head = curve.x.map((at) => el("th", { scope: "col" },
-    curve.axis === "level" ? wordLevel(report, at) : String(at)));
+  const head = curve.x.map((at, index) => el("th", { scope: "col" },
+    curve.axis === "level" ? report.levels[at] : curve.labels[index]));
   const rows = bench.languages.filter((code) => curve.lines[code]).map((code) => el("tr", null,
     el("th", { scope: "row" }, languageName(report, code)),
     curve.lines[code].map((made) => el("td", null, made ? wordValue(made) : "",

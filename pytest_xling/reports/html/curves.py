@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import base64
 import html
+import math
 import re
 from collections import defaultdict
 from dataclasses import asdict
 from itertools import chain
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from pytest_xling.analysis.stances import (
     METRIC,
@@ -26,9 +27,10 @@ from pytest_xling.reports.html.escaping import as_json
 from pytest_xling.reports.pivot import pivot_of
 from pytest_xling.reports.stance_curves import stance_curves
 from pytest_xling.store.questions import labels
+from pytest_xling.text.stance import LEVELS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from sqlalchemy import Connection
 
@@ -40,6 +42,8 @@ if TYPE_CHECKING:
 
 Axis: TypeAlias = Literal["level", "temperature"]
 
+_LEAST_SHARE: Final = 0.04
+"""Where the axis of shares ends at least."""
 _DESCRIPTION = re.compile(r'<desc id="desc">(.*?)</desc>', re.DOTALL)
 
 
@@ -76,8 +80,44 @@ def curves_of(
                 for language, group in groups.items()
                 if group
             }
-            curves.append({"metric": metric.name, "axis": axis, "x": places, "lines": lines})
+            curves.append(
+                {
+                    "metric": metric.name,
+                    "axis": axis,
+                    "x": places,
+                    "labels": [_label(axis, at) for at in places],
+                    "ticks": [*_ticks(metric, lines)],
+                    "lines": lines,
+                }
+            )
     return curves
+
+
+def _label(axis: Axis, at: float) -> str:
+    """Return what a place on the axis is called: ``writing demand``, ``0.7``."""
+    return LEVELS[int(at)].replace("_", " ") if axis == "level" else f"{at:g}"
+
+
+def _ticks(metric: MetricTraits, lines: Mapping[str, Any]) -> Iterator[JsonValue]:
+    """Yield round numbers around the values, about five, with their labels.
+
+    Those of shares begin at 0 and end at 1.
+    """
+    points = [point for line in lines.values() for point in line if point]
+    values = [point["v"] for point in points if "v" in point]
+    if not values:
+        return
+    low = 0.0 if metric.share else min(values)
+    high = max(*values, _LEAST_SHARE) if metric.share else max(values)
+    rough = (1.2 * (high - low) or abs(high) or 1.0) / 4
+    power = 10 ** math.floor(math.log10(rough))
+    step = next(power * one for one in (1, 2, 5, 10) if power * one >= rough)
+    first = math.floor(low / step)
+    last = math.ceil((high + 0.1 * (high - low)) / step)
+    last = max(min(last, math.ceil(1 / step)) if metric.share else last, first + 1)
+    for number in range(first, last + 1):
+        tick = float(f"{number * step:.6g}")
+        yield [tick, f"{100 * tick:.4g}%" if metric.share else f"{tick:.6g}"]
 
 
 def _by(axis: Axis, scores: Sequence[Score]) -> dict[float, list[Score]]:

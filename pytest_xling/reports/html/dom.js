@@ -1,4 +1,4 @@
-/* Elements, numbers and words. Texts become text nodes: nothing in them is ever read as markup. */
+/* Elements and words. Texts become text nodes: nothing in them is ever read as markup. */
 
 const OUTCOMES = {
   pass: { symbol: "✓", word: "pass" },
@@ -44,11 +44,11 @@ function badge(outcome) {
     el("span", { "aria-hidden": "true" }, look.symbol), ` ${look.word}`);
 }
 
-function plural(count, one, many = `${one}s`) {
-  return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
+/* Numbers come worded: they are rounded in one place, in Python. Only the reader's own counts do not. */
+function whole(count) {
+  return count.toLocaleString("en");
 }
 
-/* Numbers come worded: they are rounded in one place, in Python. */
 function wordValue(made) {
   return made?.s ?? "–";
 }
@@ -62,40 +62,13 @@ function isClear(made) {
   return made.lo !== undefined && (made.lo > 0 || made.hi < 0);
 }
 
-function wordSeconds(seconds) {
-  if (seconds === null || seconds === undefined) return "–";
-  if (seconds < 120) return `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`;
-  const minutes = Math.round(seconds / 60);
-  return minutes < 120 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
-}
-
-/* Of nothing spent by what has no price, nobody knows what it was. */
-function wordDollars(dollars, unpriced = []) {
-  if (!dollars) return unpriced.length ? `unknown: no --xling-price of ${unpriced.join(", ")}` : "$0";
-  return `$${dollars.toFixed(dollars < 1 ? 4 : 2)}`;
-}
-
-/* "level 3, writing request" */
-function wordLevel(report, level) {
-  const name = report.levels[level];
-  return `level ${level}${name ? `, ${name.replace("_", " ")}` : ""}`;
-}
-
 function languageName(report, code) {
-  const known = report.languages[code];
-  if (code === "all") return "all languages";
-  return known && known.name !== code ? `${known.name} (${code})` : code;
-}
-
-/* What a gate is about: "sim_sent", "sim_sent gap", "agrees_with_false at level 4". */
-function gateName(gate) {
-  const what = { limit: "", cases: " cases", gap: " gap", trend: " trend", drop: " drop" }[gate.about];
-  return `${gate.metric}${what}${gate.level === null ? "" : ` at level ${gate.level}`}`;
+  return report.languages[code]?.label ?? code;
 }
 
 function facts(pairs) {
   return el("dl", { class: "facts" }, pairs
-    .filter(([, value]) => value !== null && value !== undefined && value !== "")
+    .filter(([, value]) => value)
     .map(([name, value]) => el("div", null, el("dt", null, name), el("dd", null, value))));
 }
 

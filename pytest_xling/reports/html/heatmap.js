@@ -12,22 +12,18 @@ function tablesSection(report, browser) {
 }
 
 function heatmap(report, bench, browser) {
-  const answers = Object.values(bench.answers).reduce((sum, count) => sum + count, 0);
   const head = el("tr", null, el("th", { scope: "col" }, "language"),
     el("th", { scope: "col", class: "n" }, "n"),
     bench.metrics.map((metric) => el("th", { scope: "col", title: metric.about }, breakable(metric.name))));
   const body = bench.languages.map((code) => el("tr", null,
     el("th", { scope: "row" }, languageName(report, code)),
-    el("td", { class: "n" }, (code === "all" ? answers : bench.answers[code] ?? 0).toLocaleString("en")),
+    el("td", { class: "n" }, bench.answers[code]),
     bench.metrics.map((metric) => cell(report, bench, metric, code, browser))));
   const table = el("table", { class: "heat" }, el("thead", null, head), el("tbody", null, body));
   roam(table);
   return [
     el("h3", null, bench.name),
-    el("p", { class: "legend" }, `${plural(answers, "answer")} in ${plural(bench.languages.filter((code) => code !== "all").length, "language")}`,
-      bench.pivot ? `; gap: how much worse than ${languageName(report, bench.pivot)} on the same questions` : "",
-      report.baseline ? `; Δ: against ${report.baseline} on the same cases` : "",
-      bench.pivot || report.baseline ? "; bold where the interval leaves no difference out" : ""),
+    el("p", { class: "legend" }, bench.legend),
     scrolled(`${bench.name}: languages by metrics`, table)];
 }
 
@@ -36,19 +32,12 @@ function breakable(name) {
   return name.split(/(?<=_)/u).flatMap((part, index) => (index ? [el("wbr"), part] : [part]));
 }
 
-function gatesOf(report, bench, metric, code) {
-  return report.verdict.gates.filter((gate) => gate.benchmark === bench.name
-    && gate.metric === metric.name && gate.language === code);
-}
-
 function cell(report, bench, metric, code, browser) {
   const made = bench.cells[metric.name][code];
   if (!made) return el("td", { class: "empty" }, code === "all" ? null : el("span", { class: "quiet" }, "no score"));
-  const gates = gatesOf(report, bench, metric, code);
-  const main = gates.find((gate) => gate.about === "limit" && gate.level === null);
-  const gap = gates.find((gate) => gate.about === "gap" && gate.level === null);
-  const drop = gates.find((gate) => gate.about === "drop" && gate.level === null);
-  const others = gates.filter((gate) => gate !== main && gate !== gap && gate !== drop);
+  const at = (place) => made.gates.find((gate) => gate.place === place);
+  const [main, gap, drop] = ["limit", "gap", "drop"].map(at);
+  const others = made.gates.filter((gate) => !gate.place);
   const button = el("button", { type: "button", tabindex: -1 },
     el("span", { class: "spoken" }, `${languageName(report, code)}, ${metric.name}: `),
     el("span", { class: "value" }, wordValue(made)), main ? badge(main.outcome) : null,
@@ -56,62 +45,26 @@ function cell(report, bench, metric, code, browser) {
     made.gap?.v !== undefined ? el("span", { class: isClear(made.gap) ? "line clear" : "line" },
       `gap ${wordValue(made.gap)} `, gap ? badge(gap.outcome) : null) : null,
     made.change ? el("span", { class: isClear(made.change) ? "line clear" : "line" },
-      `Δ ${made.change.v === undefined ? "not compared" : wordValue(made.change)} `,
+      `Δ ${wordValue(made.change)} `,
       drop ? badge(drop.outcome) : null) : null,
     others.map((gate) => el("span", { class: "line" },
-      `${gateName(gate).slice(metric.name.length)} `, badge(gate.outcome))));
-  button.append(el("span", { class: "spoken" }, `; ${lines(report, bench, metric, made, gates).join("; ")}`));
+      `${gate.kind} `, badge(gate.outcome))));
+  button.append(el("span", { class: "spoken" }, `; ${made.lines.join("; ")}`));
   button.addEventListener("click", () => openCell(report, bench, metric, code, browser));
-  tip.attach(button, () => told(report, bench, metric, code, made, gates));
+  tip.attach(button, () => told(report, metric, code, made));
   const td = el("td", { class: main ? main.outcome : null }, button);
-  td.style.setProperty("--heat", heat(bench, metric, made.v).toFixed(3));
+  td.style.setProperty("--heat", String(made.heat));
   return td;
 }
 
-/* How much worse than the best language of the metric, from 0 to 1. */
-function heat(bench, metric, value) {
-  if (value === undefined || metric.better === null) return 0;
-  const values = Object.values(bench.cells[metric.name]).map((one) => one.v).filter((v) => v !== undefined);
-  const [low, high] = [Math.min(...values), Math.max(...values)];
-  const least = metric.share ? 0.25 : 0.2 * Math.max(Math.abs(low), Math.abs(high));
-  const away = metric.better === "lower" ? value - low : high - value;
-  return Math.min(away / Math.max(high - low, least, 1e-9), 1);
-}
-
-/* What a cell says, line by line. */
-function lines(report, bench, metric, made, gates) {
-  const level = gates.find((gate) => gate.about === "limit" && gate.level === null)?.alpha ?? 0.05;
-  const counted = [plural(made.n, "answer")];
-  if (made.flagged) counted.push(`${made.flagged} ${metric.kind === "flag" ? "flagged" : "with 1"}`);
-  if (made.unscored) counted.push(`${made.unscored} unscored`);
-  if (made.labelled) counted.push(`corrected by ${made.labelled} labels of people`);
-  const interval = wordInterval(made);
-  const said = [`${wordValue(made)}${interval ? `, ${100 * (1 - level)}% interval ${interval}` : ""}`,
-    counted.join(", ")];
-  if (made.why) said.push(made.why);
-  if (made.gap) {
-    const amount = made.gap.v === undefined ? made.gap.why : `${wordValue(made.gap)}${
-      wordInterval(made.gap) ? ` (${wordInterval(made.gap)})` : ""} on ${plural(made.gap.n, "question")}`;
-    said.push(`against ${languageName(report, bench.pivot)}: ${amount}`);
-  }
-  if (made.change) {
-    const amount = made.change.v === undefined ? made.change.why : `${wordValue(made.change)}${
-      wordInterval(made.change) ? ` (now minus then ${wordInterval(made.change)})` : ""
-    } on ${plural(made.change.n, "question")}`;
-    said.push(`against ${report.baseline}: ${amount}`);
-  }
-  return said;
-}
-
-function told(report, bench, metric, code, made, gates) {
+function told(report, metric, code, made) {
   return [el("strong", null, `${metric.name}, ${languageName(report, code)}`),
-    lines(report, bench, metric, made, gates).map((line) => el("div", null, line)),
-    gates.map((gate) => el("div", null, badge(gate.outcome), ` ${gateName(gate)}: ${gate.limit}`))].flat();
+    made.lines.map((line) => el("div", null, line)),
+    made.gates.map((gate) => el("div", null, badge(gate.outcome), ` ${gate.gate}: ${gate.limit}`))].flat();
 }
 
 function openCell(report, bench, metric, code, browser) {
   const made = bench.cells[metric.name][code];
-  const gates = gatesOf(report, bench, metric, code);
   const dialog = document.getElementById("cell");
   const signed = report.signatures.find((one) => one.benchmark === bench.name && one.metric === metric.name);
   const show = (outcome) => () => {
@@ -122,11 +75,11 @@ function openCell(report, bench, metric, code, browser) {
   dialog.replaceChildren(
     el("h2", { id: "cell-title" }, `${metric.name}, ${languageName(report, code)}`),
     metric.about ? el("p", { class: "sub" }, metric.about) : "",
-    el("ul", null, lines(report, bench, metric, made, gates).map((line) => el("li", null, line))),
-    el("ul", { class: "gates" }, gates.map((gate) => el("li", { class: gate.outcome },
-      badge(gate.outcome), " ", el("strong", null, gateName(gate)), `: ${gate.limit}`,
+    el("ul", null, made.lines.map((line) => el("li", null, line))),
+    el("ul", { class: "gates" }, made.gates.map((gate) => el("li", { class: gate.outcome },
+      badge(gate.outcome), " ", el("strong", null, gate.gate), `: ${gate.limit}`,
       el("div", { dir: "auto" }, gate.reason),
-      el("div", { class: "sub" }, [gate.p ?? "", gate.origin].filter(Boolean).join(" · "))))),
+      el("div", { class: "sub" }, gate.origin)))),
     signed ? el("p", { class: "signature" }, signed.signature) : "",
     el("div", { class: "actions" },
       metric.kind === "flag" ? el("button", { type: "button", onclick: show("flagged") }, "flagged cases") : "",

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find, script_name
 from pytest_xling.records import ALL_LANGUAGES
 from pytest_xling.reports.estimates import estimated, traits_of
+from pytest_xling.reports.findings import STANDINGS
+from pytest_xling.reports.gate_summary import ORDER
 from pytest_xling.reports.html.browser import Costs, case_columns
-from pytest_xling.reports.html.cells import (
-    figures_of,
-    table_of,
-    verdict_model,
-)
+from pytest_xling.reports.html.cells import Heat, label_of
 from pytest_xling.reports.html.curves import curves_of, stance_figures
-from pytest_xling.reports.html.escaping import as_json, compact, cut_to, visible
+from pytest_xling.reports.html.escaping import as_json, cut_to, visible
+from pytest_xling.reports.judges import AGREEMENT
 from pytest_xling.reports.pivot import named_pivot
 from pytest_xling.store.runs import DESCRIBED, finished_at
 from pytest_xling.store.scores import scores_by_place
+from pytest_xling.text.numbers import amount, dollars, duration
 from pytest_xling.text.stance import LEVELS
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import RunRecord, Score, Verdict
     from pytest_xling.reports.estimates import MetricTraits
-    from pytest_xling.reports.freshness import Freshness
+    from pytest_xling.reports.gate_summary import GateGroup, State
     from pytest_xling.reports.run_summary import RunSummary
     from pytest_xling.store.scores import MetricStep, Place
     from pytest_xling.text.numbers import Figures
@@ -71,10 +73,10 @@ def language_traits(code: str) -> dict[str, JsonValue]:
     try:
         known = find(code)
     except ConfigError:
-        return {"name": code, "native": "", "script": "", "family": "", "direction": "auto"}
+        return {"name": code, "label": code, "script": "", "family": "", "direction": "auto"}
     return {
         "name": known.english_name,
-        "native": known.native_name,
+        "label": label_of(code),
         "script": _SCRIPTS.get(known.script) or script_name(known.script),
         "family": _FAMILIES.get(known.family_group) or _FAMILIES.get(known.family, known.family),
         "direction": known.direction,
@@ -124,9 +126,24 @@ def _order(group: tuple[str, list[str]]) -> tuple[bool, int, str]:
     return name == _OTHERS, -len(codes), name
 
 
-FORMAT = 1
+FORMAT = 2
 FINDINGS = 12
 _EXCERPT = 600
+_MARKS: Final[Mapping[State, tuple[str, str]]] = {
+    "open": ("✓", "Every gate passed or only reports: nothing here keeps the release back."),
+    "closed": (
+        "✗",
+        "At least one gate keeps the release back. Each is listed below with its reason.",
+    ),
+    "undecided": (
+        "?",
+        (
+            "This decides nothing, for the reason above. Answers that are there are kept: run again"
+            " to ask for the rest only."
+        ),
+    ),
+    "none": ("–", "No gate was judged: the numbers below are for reading only."),
+}
 
 
 def report_model(connection: Connection, came_to: RunSummary) -> dict[str, JsonValue]:
@@ -141,6 +158,7 @@ def report_model(connection: Connection, came_to: RunSummary) -> dict[str, JsonV
     scores = scores_by_place(connection, run.run_id, steps)
     # A language may have a gate and not one answer.
     codes = {code for _, code in counts} | {v.threshold.language for v in verdicts}
+    codes |= {judge.language for judge in came_to.judges}
     languages = {code: language_traits(code) for code in sorted(codes)}
     benchmarks = dict.fromkeys([*(name for name, _ in counts), *(s.benchmark for s in steps)])
     compared = () if comparison is None else comparison.changes
@@ -153,14 +171,20 @@ def report_model(connection: Connection, came_to: RunSummary) -> dict[str, JsonV
         costs=costs,
         signatures=[step.signature for step in steps],
     )
-    ended = finished_at(connection, run.run_id)
+    baseline = "" if comparison is None else visible(comparison.baseline)
     return {
         "format": FORMAT,
-        "run": _run(run) | {"finished": ended, **_answers(came_to.freshness)},
-        "verdict": verdict_model(came_to),
-        "baseline": None if comparison is None else visible(comparison.baseline),
+        "run": {
+            "id": run.run_id,
+            "model": visible(run.model),
+            "status": run.status,
+            "finished": finished_at(connection, run.run_id),
+            "facts": [f"run {run.run_id}", *map(visible, came_to.facts)],
+        },
+        "verdict": _verdict(came_to),
+        "baseline": baseline,
         "languages": languages,
-        "levels": list(LEVELS),
+        "levels": [f"level {at}, {name.replace('_', ' ')}" for at, name in enumerate(LEVELS)],
         "benchmarks": [
             _benchmark(
                 connection,
@@ -172,6 +196,7 @@ def report_model(connection: Connection, came_to: RunSummary) -> dict[str, JsonV
                 verdicts=[v for v in verdicts if v.threshold.benchmark == name],
                 languages=languages,
                 changes=changes,
+                baseline=baseline,
             )
             for name in benchmarks
         ],
@@ -179,6 +204,7 @@ def report_model(connection: Connection, came_to: RunSummary) -> dict[str, JsonV
             {
                 "benchmark": ranked.benchmark,
                 "standing": ranked.standing,
+                "words": STANDINGS[ranked.standing],
                 "case": ranked.finding.case,
                 "metric": ranked.finding.metric,
                 "language": ranked.finding.language,
@@ -187,13 +213,9 @@ def report_model(connection: Connection, came_to: RunSummary) -> dict[str, JsonV
             }
             for ranked in came_to.findings[:FINDINGS]
         ],
-        "cost": {
-            "spent_usd": compact(came_to.progress.cost_usd),
-            "unpriced": list(came_to.unpriced),
-            "seconds": run.seconds,
-            "rows": costs.rows(),
-        },
+        "cost": _cost(came_to, costs),
         "cases": cases,
+        "made": _made(came_to),
         "signatures": [
             {"benchmark": s.benchmark, "metric": s.metric, "signature": visible(s.signature)}
             for s in steps
@@ -201,20 +223,122 @@ def report_model(connection: Connection, came_to: RunSummary) -> dict[str, JsonV
     }
 
 
-def _answers(new: Freshness) -> dict[str, JsonValue]:
-    return {"answers": str(new), "other_models": visible(new.other_models)}
-
-
-def _run(run: RunRecord) -> dict[str, JsonValue]:
+def _verdict(came_to: RunSummary) -> dict[str, JsonValue]:
+    """Return the decision, the numbers behind it, and all gates."""
+    gates = came_to.gates
+    answered = sum(came_to.answers.values())
+    planned = amount(max(came_to.progress.total, answered), "case")
+    incomplete = f"The run is incomplete: {answered:,} of {planned} answered."
+    mark, words = _MARKS[gates.state]
+    counts = Counter(verdict.outcome for verdict in gates.verdicts)
     return {
-        "id": run.run_id,
-        "model": visible(run.model),
-        "created": run.created_at,
-        "status": run.status,
-        "git": visible(run.git),
-        "seed": run.seed,
-        "settings": {name: said for name, said in run.settings.items() if name != DESCRIBED},
-        "versions": dict(run.versions),
+        "state": gates.state,
+        "headline": gates.headline,
+        "mark": mark,
+        "words": words,
+        "notes": [
+            *([] if gates.complete else [incomplete]),
+            *map(visible, (*came_to.warnings, *gates.notes)),
+        ],
+        "met": [visible(fault) for fault in came_to.faults],
+        "counts": [[outcome, f"{counts[outcome]:,}"] for outcome in ORDER if counts[outcome]],
+        "blocking": [_group(group) for group in gates.groups if group.blocks],
+        "folded": [
+            [f"{amount(sum(len(group.languages) for group in groups), 'gate')} {word}", shown]
+            for word, groups in (
+                (
+                    "that did not pass, and only report",
+                    [g for g in gates.groups if not g.blocks and g.outcome != "pass"],
+                ),
+                ("passed", [g for g in gates.groups if g.outcome == "pass"]),
+            )
+            if (shown := [_group(group) for group in groups])
+        ],
+        "judges": _judges(came_to),
+    }
+
+
+def _group(group: GateGroup) -> dict[str, JsonValue]:
+    return {
+        "outcome": group.outcome,
+        "gate": group.gate,
+        "limit": group.limit,
+        "languages": ", ".join(map(label_of, group.languages)),
+        "about": traits_of(group.metric).about,
+        "why": f"why, in {amount(len(group.languages), 'language')}",
+        "reasons": [
+            [" ".join(reason.languages), visible(reason.text), visible(reason.origin)]
+            for reason in group.reasons
+        ],
+    }
+
+
+def _judges(came_to: RunSummary) -> JsonValue:
+    """Return how far judges agree with people, by language; None where no gate rests on one."""
+    columns = came_to.agreement
+    if not columns:
+        return None
+    codes = sorted({judge.language for judge in came_to.judges})
+    return {
+        "about": AGREEMENT,
+        "heads": [[column.name, *column.demands] for column in columns],
+        "rows": [
+            [
+                label_of(code),
+                [
+                    [cell.value, cell.interval] if (cell := column.cells.get(code)) else ["", ""]
+                    for column in columns
+                ],
+            ]
+            for code in codes
+        ],
+        "notes": [visible(note) for note in came_to.notes_on_judges],
+    }
+
+
+def _cost(came_to: RunSummary, costs: Costs) -> dict[str, JsonValue]:
+    """Return what the run took, and by language what its answers did."""
+    run, progress, tokens = came_to.run, came_to.progress, came_to.tokens
+    lacks = ", ".join(came_to.unpriced)
+    unknown = f"unknown: no --xling-price of {lacks}" if lacks else dollars(0.0)
+    free = "unknown" if run.model in came_to.unpriced else dollars(0.0)
+    facts = [
+        (
+            "spent in this run, with judges and translators",
+            dollars(progress.cost_usd) if progress.cost_usd else unknown,
+        ),
+        ("price of all its answers, whenever paid", dollars(costs.usd) if costs.usd else free),
+        ("time", "" if run.seconds is None else duration(run.seconds)),
+        ("tokens of answers", f"{tokens.prompt:,} in, {tokens.completion:,} out"),
+        ("", came_to.counted),
+    ]
+    return {
+        "facts": [[name, visible(fact)] for name, fact in facts if fact],
+        "rows": [
+            [benchmark, label_of(code), *cells] for benchmark, code, *cells in costs.rows(free)
+        ],
+    }
+
+
+def _made(came_to: RunSummary) -> dict[str, JsonValue]:
+    """Return what else the numbers were made with."""
+    run = came_to.run
+    settings = {
+        k: v for k, v in run.settings.items() if k != DESCRIBED and v not in (None, "", [], {})
+    }
+    return {
+        "facts": [
+            ["run", run.run_id],
+            ["made", came_to.made],
+            ["status", came_to.status],
+            ["code", visible(run.git)],
+            ["seed", str(run.seed)],
+        ],
+        "settings": [
+            [name.replace("_", " "), visible(v if isinstance(v, str) else json.dumps(v))]
+            for name, v in settings.items()
+        ],
+        "versions": [[name, visible(version)] for name, version in run.versions.items()],
     }
 
 
@@ -229,6 +353,7 @@ def _benchmark(
     verdicts: Sequence[Verdict],
     languages: Mapping[str, Mapping[str, JsonValue]],
     changes: Mapping[Place, Change],
+    baseline: str,
 ) -> dict[str, JsonValue]:
     pivot = named_pivot(run, name) or ""
     mine = {*answers, *(v.threshold.language for v in verdicts)}
@@ -237,23 +362,39 @@ def _benchmark(
     # Metrics with a gate first, flags before numbers; a gate may be of a metric without a score.
     metrics = [traits_of(metric) for metric in {*(s.metric for s in steps), *gated}]
     metrics.sort(key=lambda m: (m.name not in gated, m.kind != "flag", m.name))
-    table = table_of(
-        name,
-        metrics,
-        scores,
+    heat = Heat(
+        benchmark=name,
+        scores=scores,
         languages=order,
         pivot=pivot,
         verdicts=verdicts,
         changes=changes,
+        baseline=baseline,
     )
-    figures = figures_of(table)
+    rows = {metric.name: heat.row(metric) for metric in metrics}
+    figures = {metric: figures for metric, (_, figures) in rows.items()}
     mine_traits = {code: languages[code] for code in order}
+    total, spoken = sum(answers.values()), [code for code in order if code != ALL_LANGUAGES]
+    compared = [
+        f"{amount(total, 'answer')} in {amount(len(spoken), 'language')}",
+        f"gap: how much worse than {label_of(pivot)} on the same questions"
+        if pivot in mine
+        else "",
+        f"Δ: against {baseline} on the same cases" if baseline else "",
+    ]
+    compared += ["bold where the interval leaves no difference out"] if any(compared[1:]) else []
     return {
         "name": name,
         "pivot": pivot if pivot in mine else "",
-        "answers": dict(answers),
+        "legend": "; ".join(filter(None, compared)),
+        "answers": {
+            code: f"{total if code == ALL_LANGUAGES else answers.get(code, 0):,}" for code in order
+        },
         "languages": order,
-        **table,
+        "metrics": [
+            {"name": m.name, "kind": m.kind, "better": m.better, "about": m.about} for m in metrics
+        ],
+        "cells": {metric: row for metric, (row, _) in rows.items()},
         "groups": groups_of(name, metrics, scores, languages=mine_traits, figures=figures),
         "curves": curves_of(name, metrics, scores, languages=order, figures=figures),
         "stances": stance_figures(connection, run, name, scores),

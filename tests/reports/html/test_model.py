@@ -24,7 +24,7 @@ from pytest_xling.store.database import Database
 from pytest_xling.store.runs import get_run
 from pytest_xling.store.scores import scores
 from pytest_xling.store.verdicts import read_verdicts
-from pytest_xling.text.numbers import Figures
+from pytest_xling.text.numbers import Figures, dollars
 from tests.reports.html.made_run import HOSTILE, METRICS, SENTENCES, MadeRun, make_run
 
 if TYPE_CHECKING:
@@ -78,15 +78,16 @@ def test_a_page_rounds_as_the_terminal_does(value: float, worded: str) -> None:
     assert f"{worded[:-1]}–{worded[:-1]}" == cell["i"]
 
 
-def test_no_script_words_a_statistic() -> None:
-    """What is rounded there are places on a drawing, prices, times and single readings."""
+def test_no_script_words_a_number() -> None:
+    """What is rounded there are places on a drawing; counts of what a reader filters are whole."""
     folder = Path(cells.__file__).parent
     rounded = {
-        file.name: len(re.findall(r"toFixed|toPrecision|Math\.round", file.read_text("utf-8")))
+        file.name: re.findall(r"toFixed|toPrecision|Math\.round|toLocaleString", file.read_text())
         for file in sorted(folder.glob("*.js"))
     }
-    expected = {"cases.js": 1, "curves.js": 3, "dom.js": 4, "heatmap.js": 1}
-    assert expected == {name: count for name, count in rounded.items() if count}
+    assert {"curves.js": ["toFixed"], "dom.js": ["toLocaleString"]} == {
+        name: found for name, found in rounded.items() if found
+    }
 
 
 def test_gaps_are_paired_by_claim(run: Connection, model: dict[str, Any]) -> None:
@@ -121,20 +122,40 @@ def test_metrics_without_a_good_end_have_no_gap(model: dict[str, Any]) -> None:
 
 def test_every_gate_is_there(run: Connection, model: dict[str, Any]) -> None:
     """Gates come with outcome, limit and reason, and are counted."""
-    verdicts = read_verdicts(run, "run-1")
-    gates = model["verdict"]["gates"]
-    assert {v.case: (v.outcome, v.reason) for v in verdicts} == {
-        gate["case"]: (gate["outcome"], gate["reason"]) for gate in gates
+    verdicts, verdict = read_verdicts(run, "run-1"), model["verdict"]
+    groups = [*verdict["blocking"], *(g for _, folded in verdict["folded"] for g in folded)]
+    reasons = {
+        (group["outcome"], language, text)
+        for group in groups
+        for languages, text, _ in group["reasons"]
+        for language in languages.split()
     }
-    assert len(verdicts) == sum(model["verdict"]["counts"].values())
-    limits = {(gate["metric"], gate["about"], gate["level"]): gate["limit"] for gate in gates}
+    assert {(v.outcome, v.threshold.language, v.reason) for v in verdicts} == reasons
+    assert len(verdicts) == sum(int(count) for _, count in verdict["counts"])
     assert {
-        ("wrong_language", "limit", None): "max 5.0%",
-        ("repetition", "limit", None): "max 10.0%",
-        ("factual_accuracy", "limit", None): "min 70.0%",
-        ("factual_accuracy", "gap", None): "max 15.0 pp worse",
-        ("agrees_with_false", "limit", 4): "max 10.0%",
-    } == limits
+        ("wrong_language", "max 5.0%"),
+        ("repetition", "max 10.0%"),
+        ("factual_accuracy", "min 70.0%"),
+        ("factual_accuracy gap", "max 15.0 pp worse"),
+        ("agrees_with_false writing_demand", "max 10.0%"),
+    } == {(group["gate"], group["limit"]) for group in groups}
+    (bench,) = model["benchmarks"]
+    in_cells = [
+        gate for row in bench["cells"].values() for cell in row.values() for gate in cell["gates"]
+    ]
+    assert sorted(v.reason for v in verdicts) == sorted(gate["reason"] for gate in in_cells)
+
+
+def test_a_cell_is_told_in_words(model: dict[str, Any]) -> None:
+    """Its value with the gate's interval, of how many, and how much worse than the pivot."""
+    (bench,) = model["benchmarks"]
+    cell = bench["cells"]["factual_accuracy"]["hi"]
+    value, counts, gap = cell["lines"]
+    assert value == f"{cell['s']}, 95% interval {cell['i']}"
+    assert re.fullmatch(r"\d+ answers, \d+ with 1(, \d+ unscored)?", counts)
+    ends = cell["gap"]["i"]
+    assert gap == f"against English (en): {cell['gap']['s']} ({ends}) on 6 questions"
+    assert 0 <= bench["cells"]["factual_accuracy"]["en"]["heat"] < cell["heat"] <= 1
 
 
 def test_curves_are_means_at_each_place(run: Connection, model: dict[str, Any]) -> None:
@@ -208,8 +229,8 @@ def test_hostile_texts_are_made_visible_and_cut(model: dict[str, Any]) -> None:
     texts = [text for text in cases["columns"]["answer"] if text]
     assert any("⟦U+202E⟧evil desrever⟦U+202C⟧" in text for text in texts)
     assert not any("\u202e" in text or "\x00" in text for text in texts)
-    ((index, length),) = cases["sparse"]["length"].items()
-    assert len(HOSTILE["long"]) == length
+    ((index, note),) = cases["sparse"]["cut"].items()
+    assert f"the first 200,000 of {len(HOSTILE['long']):,} characters" in note
     assert browser.LONGEST == len(cases["columns"]["answer"][int(index)])
 
 
@@ -231,13 +252,14 @@ def test_translations_stand_beside_answers(model: dict[str, Any]) -> None:
 
 def test_costs_add_up(run: Connection, model: dict[str, Any]) -> None:
     """Tokens and dollars of all languages together are those of all answers."""
-    rows = model["cost"]["rows"]
+    facts, rows = dict(model["cost"]["facts"]), model["cost"]["rows"]
     stored = list(read_cases(run, "run-1"))
-    assert len(stored) == sum(row["answers"] for row in rows)
-    assert sum(case.response["usage"][1] for case in stored) == sum(row["out"] for row in rows)
-    assert pytest.approx(0.0004 * len(stored)) == sum(row["usd"] for row in rows)
-    assert 1.25 == model["cost"]["spent_usd"]
-    assert [] == model["cost"]["unpriced"]
+    assert len(stored) == sum(int(row[2]) for row in rows)
+    written = sum(case.response["usage"][1] for case in stored)
+    assert written == sum(int(row[4].replace(",", "")) for row in rows)
+    assert f", {written:,} out" in f", {facts['tokens of answers'].split(' in, ')[1]}"
+    assert dollars(0.0004 * len(stored)) == facts["price of all its answers, whenever paid"]
+    assert "$1.25" == facts["spent in this run, with judges and translators"]
 
 
 def test_findings_lead_to_cases(model: dict[str, Any]) -> None:
@@ -266,7 +288,7 @@ def test_a_baseline_gives_changes(tmp_path: Path) -> None:
     for one in comparison.changes:
         change = bench["cells"][one.metric][one.language]["change"]
         if one.change is None:
-            assert one.reason == change["why"]
+            assert (one.reason, "not compared") == (change["why"], change["s"])
         else:
             assert pytest.approx(one.change, rel=1e-5) == change["v"]
             assert one.n == change["n"]
@@ -302,7 +324,7 @@ def test_a_run_of_the_engine(story: Connection) -> None:
     """A run as pytest makes it, with faults, silence and languages of no family, has a page."""
     model: Any = report_model(story, run_summary(story, "run-1"))
     (bench,) = model["benchmarks"]
-    assert {"en": 4, "hi": 5, "rn": 2} == bench["answers"]
+    assert {"en": "4", "hi": "5", "rn": "2"} == bench["answers"]
     assert ["en", "hi", "rn"] == bench["languages"]
     # Of four answers in Hindi two are in English; the fifth is none.
     assert pytest.approx(2 / 4, abs=1e-5) == bench["cells"]["wrong_language"]["hi"]["v"]
@@ -326,9 +348,10 @@ def test_too_many_cases_keep_the_findings(store: Store, monkeypatch: pytest.Monk
             if s.value == 1
         }
     cases = model["cases"]
-    assert (50, 10) == (cases["n"], cases["left_out"])
+    assert 50 == cases["n"]
+    assert cases["left_out"].startswith("10 cases of 60 are left out here")
     assert {f"{sample}-{language}" for sample, language in flagged} <= set(cases["columns"]["id"])
-    assert 60 == sum(row["answers"] for row in model["cost"]["rows"])
+    assert 60 == sum(int(row[2]) for row in model["cost"]["rows"])
 
 
 def test_too_many_characters_shorten_texts(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -336,5 +359,4 @@ def test_too_many_characters_shorten_texts(store: Store, monkeypatch: pytest.Mon
     monkeypatch.setattr(browser, "MOST_CHARS", 100_000)
     with store(MadeRun(claims=1, languages=("en", "hi"))) as connection:
         model: Any = report_model(connection, run_summary(connection, "run-1"))
-    assert 50_000 == model["cases"]["longest"]
     assert 50_000 == max(len(text) for text in model["cases"]["columns"]["answer"] if text)
