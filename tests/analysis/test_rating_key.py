@@ -10,27 +10,16 @@ import pytest
 
 from pytest_xling.analysis.rating_key import code_of, is_code, key_rows, read_keys
 from pytest_xling.errors import DataError
-from pytest_xling.records import RunRecord
+from tests.runs import RUN
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-RUN = RunRecord(
-    run_id="run-1",
-    model="gpt",
-    created_at="2026-11-21T10:00:00.000+00:00",
-    status="complete",
-    settings={},
-    versions={},
-    git="",
-    seed=0,
-)
 
 
 def test_a_code_stands_for_a_run() -> None:
     """Always the same; another run of that name, made elsewhere, has another."""
     later = replace(RUN, created_at="2026-11-22T10:00:00.000+00:00")
-    assert code_of(RUN) == code_of(replace(RUN, status="running"))
+    assert code_of(RUN) == code_of(replace(RUN, status="complete"))
     assert len({code_of(RUN), code_of(replace(RUN, run_id="run-2")), code_of(later)}) == 3
     assert is_code(code_of(RUN))
     assert not is_code("model-1")
@@ -39,7 +28,9 @@ def test_a_code_stands_for_a_run() -> None:
 def test_runs_of_one_model_are_told_apart() -> None:
     """By their names, since ratings of both would be of one answer."""
     runs = [RUN, replace(RUN, run_id="run-2"), replace(RUN, run_id="run-3", model="claude")]
-    assert ["gpt, run-1", "gpt, run-2", "claude"] == [row["model"] for row in key_rows(runs)]
+    assert ["model-1, run-1", "model-1, run-2", "claude"] == [
+        row["model"] for row in key_rows(runs)
+    ]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,9 @@ from tests.annotators.labelled_pairs import (
     SCRIPTS,
     latin_languages,
     near_duplicates,
+    read_card,
     read_pairs,
+    rows_by,
     rows_in,
     script_share,
 )
@@ -42,6 +45,10 @@ class Bundled:
     """Those of which no two rows have the same."""
     benchmark: str = ""
     """Whose questions none of the first of *alike* is."""
+    counted: tuple[str, ...] = ()
+    """What the card counts in each language and split: texts of a field, rows, rows of a label."""
+    whole: tuple[str, ...] = ()
+    """Fields of which all rows with the same text are of one language and split."""
     script: float = 0.95
     """The share of letters in the script of the language."""
 
@@ -62,6 +69,8 @@ BUNDLED: Final = (
         labels=relevance.LABELS,
         alike={"question": 0.4, "response": 0.3},
         benchmark="culture",
+        counted=("question", "", "relevant"),
+        whole=("question", "response"),
     ),
     Bundled(
         name="support",
@@ -70,6 +79,8 @@ BUNDLED: Final = (
         labels=support.LABELS,
         alike={"claim": 0.6, "response": 0.3},
         once=("claim",),
+        counted=("response", "", "supported"),
+        whole=("response",),
     ),
     Bundled(
         name="correctness_label",
@@ -81,6 +92,8 @@ BUNDLED: Final = (
         labels=correctness_label.LABELS,
         alike={"question": 0.4, "response": 0.3},
         benchmark="health",
+        counted=("question", "", "contradictory"),
+        whole=("question", "response"),
     ),
     Bundled(
         name="empathy",
@@ -92,6 +105,8 @@ BUNDLED: Final = (
         alike={"seeker": 0.3, "response": 0.3},
         once=("response",),
         benchmark="parity/empathy",
+        counted=("seeker", "", *MECHANISMS),
+        whole=("seeker",),
     ),
     Bundled(
         name="category",
@@ -152,6 +167,29 @@ def test_texts_are_in_their_language(bundled: Bundled) -> None:
     latin = [row for row in rows if SCRIPTS[row["language"]] == "LATIN"]
     found = latin_languages(" ".join(row[key] for key in bundled.texts) for row in latin)
     assert [row["language"] for row in latin] == found
+
+
+@pytest.mark.parametrize("bundled", [each for each in BUNDLED if each.counted], ids=str)
+def test_the_card_counts_what_there_is(bundled: Bundled) -> None:
+    """Different texts, rows, and those with a label, per language and split."""
+    for language, split in itertools.product(LANGUAGES, bundled.splits):
+        rows = rows_in(bundled.rows, language, split)
+        counts = [
+            len({row[key] for row in rows})
+            if key in bundled.fields and key not in bundled.label_keys
+            else sum(key in {"", row.get("label")} or row.get(key) == 1 for row in rows)
+            for key in bundled.counted
+        ]
+        line = f"| {language} | {split} | {' | '.join(map(str, counts))} |"
+        assert line in read_card(bundled.name)
+
+
+@pytest.mark.parametrize("bundled", [each for each in BUNDLED if each.whole], ids=str)
+def test_no_text_is_in_two_splits(bundled: Bundled) -> None:
+    """Nothing that is measured on was seen in training."""
+    for key in bundled.whole:
+        for text, rows in rows_by(key, bundled.rows).items():
+            assert (text, 1) == (text, len({(row["language"], row["split"]) for row in rows}))
 
 
 @pytest.mark.parametrize("bundled", [each for each in BUNDLED if each.benchmark], ids=str)

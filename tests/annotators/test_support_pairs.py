@@ -11,7 +11,6 @@ from pytest_xling.annotators.support import LABELS
 from tests.annotators.labelled_pairs import (
     LANGUAGES,
     correlation,
-    read_card,
     read_pairs,
     rows_by,
     rows_in,
@@ -44,7 +43,6 @@ def test_the_text_does_not_tell_the_label() -> None:
     for text, rows in rows_by("response", ROWS).items():
         assert (text, True) == (text, 3 <= len(rows) <= 6)
         assert set(LABELS) == {row["label"] for row in rows}
-        assert 1 == len({(row["language"], row["split"]) for row in rows})
 
 
 def test_some_texts_are_search_results() -> None:
@@ -99,13 +97,3 @@ def test_the_claim_alone_tells_little(language: str) -> None:
     assert abs(correlation([len(row["claim"]) for row in rows], labels)) < 0.3
     found = telling_words([words(row["claim"], language) for row in rows], labels)
     assert {} == {word: value for word, value in found.items() if abs(value) > 0.4}
-
-
-def test_the_card_counts_what_there_is() -> None:
-    """Texts, pairs and supported claims per language and split."""
-    card = read_card("support")
-    for language in LANGUAGES:
-        for split in SPLITS:
-            rows = rows_in(ROWS, language, split)
-            counts = [len(rows_by("response", rows)), len(rows), sum(map(_is_supported, rows))]
-            assert f"| {language} | {split} | {' | '.join(map(str, counts))} |" in card

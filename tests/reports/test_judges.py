@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_xling.gates.evidence import Behind
-from pytest_xling.records import Estimate, RunRecord, Threshold, Verdict
+from pytest_xling.records import Estimate, Threshold, Verdict
 from pytest_xling.reports.github.summary import step_summary
 from pytest_xling.reports.html.model import report_model
 from pytest_xling.reports.judges import agreement, as_row, judges_behind
@@ -20,6 +21,7 @@ from pytest_xling.store.outputs import step_id
 from pytest_xling.store.runs import add_run, get_run
 from pytest_xling.store.scores import add_run_steps
 from pytest_xling.store.verdicts import put_verdict, read_verdicts
+from tests.runs import RUN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,19 +57,7 @@ def run(tmp_path: Path) -> Iterator[Connection]:
     """
     database = Database(tmp_path / "store.sqlite")
     with database.write() as connection:
-        add_run(
-            connection,
-            RunRecord(
-                run_id="run-1",
-                model="m",
-                created_at="2026-11-22T10:00:00.000+00:00",
-                status="complete",
-                settings={},
-                versions={},
-                git="",
-                seed=0,
-            ),
-        )
+        add_run(connection, replace(RUN, status="complete"))
         steps = [
             step_id(
                 connection,

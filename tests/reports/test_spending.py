@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling.records import RunRecord
 from pytest_xling.reports.spending import spent, unpriced
+from tests.runs import RUN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pytest_xling.keys import JsonValue
+    from pytest_xling.records import RunRecord
 
 PRICE: JsonValue = {"gpt-4o": [2.5, 10.0]}
 
 
 def _run(model: str, settings: Mapping[str, JsonValue]) -> RunRecord:
-    return RunRecord(
-        run_id="run-1",
-        model=model,
-        created_at="2026-11-21T10:00:00.000+00:00",
-        status="complete",
-        settings=settings,
-        versions={},
-        git="",
-        seed=0,
-    )
+    return replace(RUN, model=model, settings=settings, status="complete")
 
 
 @pytest.mark.parametrize(
