@@ -17,7 +17,6 @@ from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.languages import find
 from pytest_xling.papers.recipe import (
     ALL,
-    NONE,
     Recipe,
     benchmark_meant,
     fixed,
@@ -36,6 +35,7 @@ from pytest_xling.stats.mean import describe
 from pytest_xling.stats.p_values import holm, stars
 from pytest_xling.stats.paired_means import paired_mean
 from pytest_xling.stats.two_samples import kolmogorov_smirnov, mean_difference, paired_ks
+from pytest_xling.text.numbers import NONE
 from pytest_xling.text.tokens import encode
 
 if TYPE_CHECKING:

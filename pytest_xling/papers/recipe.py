@@ -20,6 +20,7 @@ from pytest_xling.languages import find
 from pytest_xling.planning import subset
 from pytest_xling.reports.pivot import pivot_of
 from pytest_xling.reports.sheet import Sheet
+from pytest_xling.text.numbers import NONE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
@@ -35,7 +36,6 @@ Cell: TypeAlias = "Callable[[Row], str]"
 """Words what a row has in one column."""
 
 _DIGITS = 12
-NONE = "–"
 ALL = "all"
 """What rows are called that pool languages, sets or claims."""
 

@@ -26,7 +26,6 @@ from pytest_xling.analysis.stances import (
     tally,
 )
 from pytest_xling.papers.recipe import (
-    NONE,
     Recipe,
     listing,
     none_for_missing,
@@ -40,6 +39,7 @@ from pytest_xling.papers.recipe import (
 from pytest_xling.reports.stance_curves import stance_curves
 from pytest_xling.stats.kappa import cohen_kappa
 from pytest_xling.text.display import printable
+from pytest_xling.text.numbers import NONE
 from pytest_xling.text.stance import LEVELS, STANCES, VERACITIES
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_xling.errors import ConfigError
 from pytest_xling.papers.recipe import (
-    NONE,
     Recipe,
     fixed,
     listing,
@@ -24,6 +23,7 @@ from pytest_xling.stats.group_means import beyond, pooled_variance, quantile, su
 from pytest_xling.stats.mean import describe
 from pytest_xling.stats.p_values import stars
 from pytest_xling.stats.paired_means import paired_ratio
+from pytest_xling.text.numbers import NONE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
