@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -38,6 +39,7 @@ def test_nothing_is_told_of_other_places() -> None:
     """Another host, or another container of the same host's name: the number means nothing here."""
     place, number, started = this_process().rsplit(":", 2)
     host = place.partition("/")[0]
+    assert socket.gethostname() == host
     elsewhere = {
         f"far-{place}:999999999:{started}",
         f"{host}/pid:[1]:{number}:1",

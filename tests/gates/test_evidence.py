@@ -68,6 +68,13 @@ FEW = "the interval must reach 0.7; needs about 203 labelled answers at this val
         (_quality(0.95, 0.9, n=29), {}, "too few to say: needs 30 labelled answers"),
         (_quality(0.95, 0.9), {"min_n": 100}, "too few to say: needs 100 labelled answers"),
         (_quality(0.95, 0.9, rarest=4), {}, "too few of them neutral to say: needs 5 of each"),
+        (_quality(0.95, 0.9, rarest=5), {}, ""),
+        (
+            replace(_quality(0.95, 0.9), questions=9),
+            {},
+            "about 9 questions only: needs labels of 10",
+        ),
+        (replace(_quality(0.95, 0.9), questions=10), {}, ""),
         (_quality(0.95, None), {}, NO_INTERVAL),
         (_quality(None, None), {}, NO_INTERVAL),
         (_quality(0.1, None, n=3), {"min_judge_f1": None}, ""),

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from pytest_xling.gates.estimate import estimate
 from pytest_xling.gates.judge import blocks, decide, is_decided, judge, reason_of, tolerated
+from pytest_xling.gates.reasons import needed
 from pytest_xling.records import Verdict
 from tests.gates.judging import ORDER, estimated, limits, measure, score, scores_of
 
@@ -207,6 +208,14 @@ def test_an_interval_cut_at_a_bound_needs_no_fewer_answers() -> None:
     cut = judge(replace(free.estimate, high=1.0), free.threshold, case="gate")
     assert free.reason.endswith("needs about 750 answers at this value; has 30")
     assert free.reason.partition("needs")[2] == cut.reason.partition("needs")[2]
+
+
+def test_the_nearer_limit_says_how_many_are_needed() -> None:
+    """An interval holds both: beyond the nearer one it is decided; one answer more is the least."""
+    for value, nearer in ((0.6, {"ceiling": 0.7}), (0.4, {"floor": 0.3})):
+        alone, both = _mean(value, 0.4, **nearer), _mean(value, 0.4, floor=0.3, ceiling=0.7)
+        assert alone.reason.partition("needs")[2] == both.reason.partition("needs")[2] != ""
+    assert needed(1.5, 10) == "needs about 11 answers at this value; has 10"
 
 
 @pytest.mark.parametrize(

@@ -92,6 +92,14 @@ def test_the_difference_of_means_is_covered() -> None:
     assert 0.94 <= held / 300
 
 
+def test_the_difference_is_the_same_from_the_other_side() -> None:
+    """With the other sign, also where the intervals of both means lean to a side."""
+    first, second = [0.1, 0.2, 0.4, 1.9, 0.3], [0.2, 0.9, 1.1, 4.5, 0.8, 0.7]
+    low, high = mean_difference(first, second, bounds=(0, None)) or (1, 0)
+    assert (-high, -low) == pytest.approx(mean_difference(second, first, bounds=(0, None)))
+    assert low < sum(first) / 5 - sum(second) / 6 < high
+
+
 def test_no_spread_no_interval() -> None:
     """Where the values of a set are all equal, or there is one."""
     assert mean_difference([1.0, 1.0], [1.0, 2.0]) is None
