@@ -212,8 +212,8 @@ def test_an_interval_cut_at_a_bound_needs_no_fewer_answers() -> None:
 
 def test_the_nearer_limit_says_how_many_are_needed() -> None:
     """An interval holds both: beyond the nearer one it is decided; one answer more is the least."""
-    for value, nearer in ((0.6, {"ceiling": 0.7}), (0.4, {"floor": 0.3})):
-        alone, both = _mean(value, 0.4, **nearer), _mean(value, 0.4, floor=0.3, ceiling=0.7)
+    for value, alone in ((0.6, _mean(0.6, 0.4, ceiling=0.7)), (0.4, _mean(0.4, 0.4, floor=0.3))):
+        both = _mean(value, 0.4, floor=0.3, ceiling=0.7)
         assert alone.reason.partition("needs")[2] == both.reason.partition("needs")[2] != ""
     assert needed(1.5, 10) == "needs about 11 answers at this value; has 10"
 
