@@ -100,6 +100,7 @@ def test_a_line_that_is_too_long_is_known_by_its_beginning() -> None:
     assert not results(line("a" + "x" * MOST_BYTES), wanted="a")
 
 
+@pytest.mark.slow
 def test_a_file_of_results_is_read_as_it_comes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of 220 MB, sent as 1 MB of gzip, no more is in memory than some of its longest line."""
     packer = zlib.compressobj(1, wbits=16 + zlib.MAX_WBITS)

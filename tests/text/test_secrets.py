@@ -78,7 +78,7 @@ def test_a_secret_of_five_characters_is_none() -> None:
 @pytest.mark.parametrize("unit", ["\\", "*", ".", "Tn0t*", "…", "&#", "Tn0tA"])
 def test_a_long_text_is_read_once(unit: str) -> None:
     """If work grew with the square of the length, as it did for backslashes, this would not end."""
-    text = unit * ((1 << 20) // len(unit))
+    text = unit * ((1 << 18) // len(unit))
     for answer in (False, True):
         read = redact(f"{text} {KEY[:8]}…{KEY[-8:]}", answer=answer)
         assert read.endswith(" ***")
