@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from pytest_xling.gates.corrected import NOT_COUNTED
 from pytest_xling.gates.judge import advises, blocks, is_decided, reason_of
 from pytest_xling.gates.reasons import limit_of
-from pytest_xling.text.display import printable
-from pytest_xling.text.numbers import amount, level
+from pytest_xling.text.numbers import amount
 from pytest_xling.text.stance import LEVELS
 
 if TYPE_CHECKING:
@@ -139,7 +138,7 @@ class GateSummary:
                 blocks(verdict),
                 limits.benchmark,
                 limits.metric,
-                f"{limits.benchmark}/{gate}" if several else gate,
+                f"{limits.benchmark}: {gate}" if several else gate,
                 limit_of(verdict),
             )
             reason = (reason_of(verdict), limits.origin)
@@ -183,21 +182,6 @@ class GateSummary:
             *([f"not decided, as asking was stopped: {listed}"] if listed else []),
             *(f"{', '.join(each)}: {why}" for why, each in gates.items()),
         ]
-
-    def legend(self, interval: str) -> str:
-        """Say what stands in the cells of tables: *interval*, and gaps and drops to what."""
-        levels = sorted({verdict.threshold.alpha for verdict in self.verdicts})
-        sure = f"{level(levels[0])} interval" if len(levels) == 1 else "each gate's interval"
-        pivots, baselines = (
-            ", ".join(dict.fromkeys(printable(name) for name in names if name))
-            for names in (
-                [verdict.estimate.pivot for verdict in self.verdicts],
-                [verdict.estimate.baseline for verdict in self.verdicts],
-            )
-        )
-        gap = f"gap: how much worse than {pivots}" if pivots else ""
-        drop = f"drop: how much worse than {baselines}" if baselines else ""
-        return "; ".join(filter(None, (f"{interval}: {sure}", gap, drop)))
 
     @property
     def headline(self) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import RunRecord, Verdict
 
-AGREEMENT: Final = "macro F1 on labelled answers, with its 95% interval"
+AGREEMENT: Final = "macro F1 and its 95% interval"
 
 
 def judges_behind(

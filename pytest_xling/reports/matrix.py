@@ -10,7 +10,8 @@ from pytest_xling.gates.reasons import demands_of
 from pytest_xling.languages import find
 from pytest_xling.records import ALL_LANGUAGES
 from pytest_xling.reports.gate_summary import is_of_metric, named
-from pytest_xling.text.numbers import Figures, amount
+from pytest_xling.text.display import printable
+from pytest_xling.text.numbers import Figures, amount, level
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -52,6 +53,8 @@ class Matrix:
     gated: tuple[Column, ...]
     free: tuple[Column, ...]
     """Metrics without a gate."""
+    legend: str
+    """What stands beside the numbers of gates, and what gaps and drops compare with."""
 
     @property
     def size(self) -> str:
@@ -101,7 +104,23 @@ def _matrix(
         answers=answers,
         gated=tuple(_gated(name, gate, others.get(name, {})) for name, gate in ordered),
         free=tuple(_free(name, made) for name, made in others.items() if name not in gates),
+        legend=_legend([verdict for of_gate in gates.values() for verdict in of_gate]),
     )
+
+
+def _legend(verdicts: Sequence[Verdict]) -> str:
+    levels = sorted({verdict.threshold.alpha for verdict in verdicts})
+    sure = f"{level(levels[0])} interval" if len(levels) == 1 else "each gate's interval"
+    pivots, baselines = (
+        ", ".join(dict.fromkeys(printable(name) for name in names if name))
+        for names in (
+            [verdict.estimate.pivot for verdict in verdicts],
+            [verdict.estimate.baseline for verdict in verdicts],
+        )
+    )
+    gap = f"gap: how much worse than {pivots}" if pivots else ""
+    drop = f"drop: how much worse than {baselines}" if baselines else ""
+    return "; ".join(filter(None, (sure, gap, drop)))
 
 
 def _is_rate(verdict: Verdict) -> bool:

@@ -145,7 +145,7 @@ def test_several_benchmarks_are_named() -> None:
     """A gate is known by its benchmark there."""
     other = replace(FAIL, threshold=replace(FAIL.threshold, benchmark="bread"))
     groups = GateSummary(verdicts=[FAIL, other]).groups
-    assert ["bread/emoji", "culture/emoji"] == [group.gate for group in groups]
+    assert ["bread: emoji", "culture: emoji"] == [group.gate for group in groups]
 
 
 def test_all_passed_needs_no_reasons() -> None:

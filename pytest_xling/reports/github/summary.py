@@ -185,7 +185,7 @@ def step_summary(came_to: RunSummary, *, report: str = "", most_bytes: int = MOS
     # In the order in which they are given up, the last first.
     middle = [
         _judges(came_to),
-        *(_matrix(matrix, gates) for matrix in came_to.matrices),
+        *map(_matrix, came_to.matrices),
         _changes(came_to),
         _reasons(gates),
         *(f"{prose(note)}\n" for note in gates.notes),
@@ -220,10 +220,10 @@ def _judges(came_to: RunSummary) -> str:
     return f"#### How far judges agree with people\n\n{prose(AGREEMENT)}\n\n{agreement}{notes}"
 
 
-def _matrix(matrix: Matrix, gates: GateSummary) -> str:
+def _matrix(matrix: Matrix) -> str:
     """Return the gated metrics of a benchmark; where there are none, all its metrics."""
     columns = matrix.gated or matrix.free
-    legend = f"\n{LEGEND} · {prose(gates.legend('below a number'))}\n" if matrix.gated else ""
+    legend = f"\n{LEGEND} · below a number: {prose(matrix.legend)}\n" if matrix.gated else ""
     shown = f"{tables(columns, matrix.answers)}{legend}" if columns else ""
     return f"#### {prose(matrix.benchmark)}\n\n{shown}" if shown else ""
 

@@ -157,7 +157,7 @@ def _matrices(
         if matrix.gated:
             for table in tables(matrix.gated, matrix.answers, width=width):
                 yield from (table, Text(""))
-            yield _legend(gates)
+            yield _legend(matrix, gates)
             yield Text("")
         if matrix.free:
             if matrix.gated:
@@ -167,13 +167,13 @@ def _matrices(
                 yield from (table, Text(""))
 
 
-def _legend(gates: GateSummary) -> Text:
+def _legend(matrix: Matrix, gates: GateSummary) -> Text:
     legend = Text()
     outcomes = {verdict.outcome for verdict in gates.verdicts}
     for outcome, look in OUTCOMES.items():
         if outcome != "error" or outcome in outcomes:
             legend.append(f"{look.symbol} {outcome}", style=look.style).append("   ")
-    return legend.append(gates.legend("lo–hi"), style="dim")
+    return legend.append(f"lo–hi: {matrix.legend}", style="dim")
 
 
 def _closing(gates: GateSummary, *, most: int) -> Iterator[RenderableType]:
