@@ -9,6 +9,7 @@ from pytest_xling.config.options import INI_FILES
 from pytest_xling.config.settings import USUAL_THRESHOLDS, Settings
 from pytest_xling.errors import ConfigError
 from pytest_xling.planning.plan import plan
+from pytest_xling.text.numbers import amount
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -168,7 +169,7 @@ def compared_with_stored(
                 f"{', '.join(lacking)} (--langs=all asks for them)"
             )
     if unknown := _unknown(stored, benchmarks, plans, settings):
-        number = "1 sample" if len(unknown) == 1 else f"{len(unknown):,} samples"
+        number = amount(len(unknown), "sample")
         yield f"stored answers to {number} that no benchmark of this run has: {_some(unknown)}"
     asked = [
         (case.sample.id, case.sample.language, case.condition)
@@ -176,7 +177,7 @@ def compared_with_stored(
         for case in cases
     ]
     if unread := provider.unread(asked):
-        number = "1 stored answer is" if len(unread) == 1 else f"{len(unread):,} stored answers are"
+        number = f"{amount(len(unread), 'stored answer')} {'is' if len(unread) == 1 else 'are'}"
         conditions = {condition for *_, condition in asked}
         designs = [benchmark.prompts.design for benchmark in benchmarks.values()]
         yield f"{number} not asked for{_under(unread, conditions, designs, settings)}"

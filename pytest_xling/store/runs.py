@@ -17,6 +17,7 @@ from pytest_xling.registry import describe
 from pytest_xling.store.dialects import ahead_s, now, text_at
 from pytest_xling.store.rows import columns_of, keep, plain, read_records, record_of
 from pytest_xling.store.schema import baselines, progress, run_steps, runs, sets, verdicts
+from pytest_xling.text.numbers import percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -58,7 +59,7 @@ class Stop:
         """Say why no more was asked."""
         return (
             f"stopped early: {self.gate} of {self.benchmark} failed at look {self.look} of"
-            f" {self.looks} with {100 * self.share:.1f}% of the answers"
+            f" {self.looks} with {percent(self.share)} of the answers"
         )
 
 

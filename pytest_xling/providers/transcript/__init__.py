@@ -11,6 +11,7 @@ from pytest_xling.files.whole import display_path
 from pytest_xling.providers.transcript.rows import KEYS, read_transcript
 from pytest_xling.records import Condition, Response
 from pytest_xling.text.display import printable
+from pytest_xling.text.numbers import amount
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -103,7 +104,7 @@ class TranscriptProvider:
         hints = {key: did_you_mean(key, KEYS) for key in sorted(unknown)[:_COMPARED]}
         named = sorted(hints, key=lambda key: not hints[key])[:_NAMED]
         listed = ", ".join(
-            f"{printable(key, limit=_KEY_CHARS)!r} ({_rows(unknown[key])})" for key in named
+            f"{printable(key, limit=_KEY_CHARS)!r} ({amount(unknown[key], 'row')})" for key in named
         )
         others = len(unknown) - len(named)
         told = (
@@ -205,10 +206,6 @@ def _row_at(temperature: float, stored: Sequence[Row]) -> Row | None:
 def _is_for_any(row: Row, stored: Sequence[Row]) -> bool:
     """Tell whether *row*, one of *stored*, answers at every temperature."""
     return len(stored) == 1 and not row.temperature
-
-
-def _rows(count: int) -> str:
-    return "1 row" if count == 1 else f"{count:,} rows"
 
 
 def _temperature(request: Request) -> float:

@@ -14,6 +14,7 @@ from pytest_xling.stats.corrected import Judged, Labelled, corrected_rate
 from pytest_xling.stats.label_allocation import labels_to_decide
 from pytest_xling.store.human_labels import human_values
 from pytest_xling.store.verdicts import read_verdicts
+from pytest_xling.text.numbers import percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -141,7 +142,7 @@ def draw_deciding(
     _check_left(drawn, verdict)
     expected = (
         f"{len(drawn)} labels beside the {len(labelled)} there are may settle {verdict.case}: "
-        f"{100 * plan.low:.1f}% to {100 * plan.high:.1f}% is then expected, and its limit is "
+        f"{percent(plan.low)} to {percent(plan.high)} is then expected, and its limit is "
         f"{100 * limit:g}%. Give all files to `xling agreement` together."
     )
     return Deciding(drawn=tuple(drawn), expected=expected)
