@@ -1,4 +1,4 @@
-"""Student's t quantile agrees with scipy and with the printed tables."""
+"""Student's t and the normal quantile agree with scipy and the printed tables."""
 
 from __future__ import annotations
 
@@ -87,3 +87,15 @@ def test_p_by_room_without_an_interval() -> None:
 def test_p_by_room_far_away() -> None:
     """Beyond the widest interval that is asked for it is that one's alpha: no less is known."""
     assert 1e-9 == p_by_room(lambda alpha: two_sided_z(alpha) - 50)
+
+
+def test_normal_tabled_quantiles() -> None:
+    """The values printed in every statistics book."""
+    assert [1.6449, 1.9600, 2.5758] == [round(two_sided_z(alpha), 4) for alpha in (0.1, 0.05, 0.01)]
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0, -0.1, float("nan")])
+def test_normal_alpha_out_of_range(alpha: float) -> None:
+    """A probability of 0, 1 or beyond gives no interval."""
+    with pytest.raises(ValueError, match="alpha must lie between 0 and 1"):
+        two_sided_z(alpha)
