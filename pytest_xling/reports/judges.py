@@ -5,22 +5,23 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from pytest_xling.gates.evidence import annotators_behind
+from pytest_xling.gates.evidence import annotators_behind, doubted
 from pytest_xling.registry import names
 from pytest_xling.reports.matrix import Cell, Column
 from pytest_xling.reports.pivot import named_pivot
 from pytest_xling.text.numbers import Figures
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from sqlalchemy import Connection
 
     from pytest_xling.gates.evidence import Behind
     from pytest_xling.keys import JsonValue
-    from pytest_xling.records import RunRecord, Verdict
+    from pytest_xling.records import RunRecord, Threshold, Verdict
 
 AGREEMENT: Final = "macro F1 and its 95% interval"
+_IN_VAIN: Final = "Not good enough for gates that rest on them, which so decide nothing"
 
 
 def judges_behind(
@@ -35,14 +36,42 @@ def judges_behind(
         run: the run.
         verdicts: of its gates.
     """
-    known = names("metric")
-    gates = [
-        (verdict.threshold, bool(verdict.estimate.pivot))
-        for verdict in verdicts
-        if verdict.threshold.metric in known
-    ]
-    behind = annotators_behind(connection, run.run_id, gates, pivot=partial(named_pivot, run))
+    behind = annotators_behind(
+        connection, run.run_id, _known(verdicts), pivot=partial(named_pivot, run)
+    )
     return sorted(behind, key=lambda each: (each.annotator, each.aspect, each.language))
+
+
+def doubted_behind(
+    connection: Connection, run: RunRecord, verdicts: Iterable[Verdict]
+) -> dict[str, list[str]]:
+    """Return by annotator the languages in which gates demand more of it, and decide nothing.
+
+    Args:
+        connection: to the store.
+        run: the run.
+        verdicts: of its gates.
+    """
+    alike: dict[tuple[float, int], list[tuple[Threshold, bool]]] = {}
+    for threshold, gap in _known(verdicts):
+        if threshold.min_judge_f1 is not None:
+            demand = (threshold.min_judge_f1, threshold.min_n)
+            alike.setdefault(demand, []).append((threshold, gap))
+    doubts: dict[str, set[str]] = {}
+    for gates in alike.values():
+        threshold, _ = gates[0]
+        pivot = partial(named_pivot, run)
+        for each in annotators_behind(connection, run.run_id, gates, pivot=pivot):
+            if doubted(each, threshold):
+                name = ": ".join(filter(None, (each.annotator, each.aspect)))
+                doubts.setdefault(name, set()).add(each.language)
+    return {name: sorted(languages) for name, languages in sorted(doubts.items())}
+
+
+def _known(verdicts: Iterable[Verdict]) -> list[tuple[Threshold, bool]]:
+    """Return what gates demand of metrics that are known here, and whether they are of a gap."""
+    known = names("metric")
+    return [(v.threshold, bool(v.estimate.pivot)) for v in verdicts if v.threshold.metric in known]
 
 
 def agreement(behind: Sequence[Behind]) -> list[Column]:
@@ -62,8 +91,14 @@ def agreement(behind: Sequence[Behind]) -> list[Column]:
     ]
 
 
-def notes(behind: Sequence[Behind]) -> list[str]:
-    """Say on which labels annotators were measured, and what has become of them since."""
+def notes(behind: Sequence[Behind], doubts: Mapping[str, Sequence[str]]) -> list[str]:
+    """Say what rests on annotators in vain, and on which labels they were measured.
+
+    Args:
+        behind: the annotators.
+        doubts: of whom gates demand more, in which languages.
+    """
+    in_vain = "; ".join(f"{name} in {' '.join(codes)}" for name, codes in doubts.items())
     sources: dict[str, dict[str, dict[str, None]]] = {}
     for each in behind:
         if each.measured is not None:
@@ -83,6 +118,7 @@ def notes(behind: Sequence[Behind]) -> list[str]:
         if (check := each.checked) is not None
     ]
     return [
+        *([f"{_IN_VAIN}: {in_vain}."] if in_vain else []),
         *([f"Labels: {'; '.join(listed)}."] if listed else []),
         *([f"Asked again before the gates, and right about: {', '.join(asked)}."] if asked else []),
         *(

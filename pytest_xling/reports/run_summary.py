@@ -14,7 +14,7 @@ from pytest_xling.reports.estimates import estimates_of, without_intervals
 from pytest_xling.reports.findings import find_worst
 from pytest_xling.reports.freshness import freshness
 from pytest_xling.reports.gate_summary import GateSummary
-from pytest_xling.reports.judges import agreement, judges_behind, notes
+from pytest_xling.reports.judges import agreement, doubted_behind, judges_behind, notes
 from pytest_xling.reports.labelled import before_labels, before_labels_text
 from pytest_xling.reports.matrix import matrices
 from pytest_xling.reports.spending import spent, unpriced
@@ -71,6 +71,8 @@ class RunSummary:
     matrices: tuple[Matrix, ...]
     judges: Sequence[Behind]
     """The annotators whose labels the gates rest on, in each language."""
+    doubted_judges: Mapping[str, Sequence[str]]
+    """Those of whom gates demand more, by name, and in which languages."""
     findings: Sequence[Ranked]
     """The worst first."""
     progress: Progress
@@ -94,8 +96,8 @@ class RunSummary:
 
     @property
     def notes_on_judges(self) -> list[str]:
-        """On which labels judges were measured, and what has become of them since."""
-        return notes(self.judges)
+        """What rests on judges in vain, on which labels they were measured, what changed since."""
+        return notes(self.judges, self.doubted_judges)
 
     @property
     def made(self) -> str:
@@ -212,6 +214,7 @@ def run_summary(
         unsummed=tuple(dict.fromkeys(unsummed)),
         matrices=matrices(verdicts, estimates, answers),
         judges=judges_behind(connection, run, verdicts),
+        doubted_judges=doubted_behind(connection, run, verdicts),
         findings=find_worst(connection, run_id, verdicts, limit=findings),
         progress=total_progress(connection, run_id),
         unpriced=unpriced(run),

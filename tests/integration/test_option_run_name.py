@@ -123,7 +123,7 @@ def test_a_killed_run_says_so_and_goes_on(bread: Project) -> None:
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
         assert "killed" in bread.xling("runs").stdout
-        assert "run night: killed" in bread.xling("show", "night").stdout
+        assert "run night · m · killed · " in bread.xling("show", "night").stdout
         refused = bread.xling("promote", "night")
         assert "run night is no whole baseline: it is killed" in refused.stderr
         outcome = bread.run(*named)

@@ -11,7 +11,7 @@ from pytest_xling.gates.evidence import Behind
 from pytest_xling.records import Estimate, Threshold, Verdict
 from pytest_xling.reports.github.summary import step_summary
 from pytest_xling.reports.html.model import report_model
-from pytest_xling.reports.judges import agreement, as_row, judges_behind
+from pytest_xling.reports.judges import agreement, as_row, doubted_behind, judges_behind, notes
 from pytest_xling.reports.run_summary import run_summary
 from pytest_xling.reports.terminal import summary
 from pytest_xling.stats.labelling import labelling
@@ -139,6 +139,20 @@ def test_the_page_has_it_first(run: Connection) -> None:
         ["Hindi (hi)", [["0.75", "0.60–0.87"]]],
         ["Swahili (sw)", [["not measured", ""]]],
     ] == judges["rows"]
+
+
+def test_judges_that_gates_cannot_decide_by_are_named(run: Connection) -> None:
+    """Where a gate demands a macro F1 that the judge does not surely reach, or is not measured."""
+    demanding = [
+        replace(verdict, threshold=replace(verdict.threshold, min_judge_f1=0.7))
+        for verdict in read_verdicts(run, "run-1")
+    ]
+    record = get_run(run, "run-1")
+    assert {} == doubted_behind(run, record, read_verdicts(run, "run-1"))
+    doubts = doubted_behind(run, record, demanding)
+    assert {"correctness_label": ["hi", "sw"]} == doubts
+    first, *_ = notes(judges_behind(run, record, demanding), doubts)
+    assert "decide nothing: correctness_label in hi sw." in first
 
 
 def test_programs_get_the_numbers(run: Connection) -> None:
