@@ -71,7 +71,7 @@ def curves_of(
                 language: [
                     as_json(
                         estimated(metric.name, group[at], language=language),
-                        figures.get(metric.name),
+                        figures[metric.name],
                     )
                     if at in group
                     else None

@@ -50,26 +50,20 @@ def compact(value: float | None) -> float | None:
     return int(short) if short.is_integer() and abs(short) < _LARGE else short
 
 
-def as_json(made: Estimate, figures: Figures | None = None) -> dict[str, JsonValue]:
-    """Return an estimate without what it has not: ``v``, ``lo``, ``hi``, ``n`` and so on.
+def as_json(made: Estimate, figures: Figures) -> dict[str, JsonValue]:
+    """Return an estimate without what it has not: ``v``, ``lo``, ``hi`` and ``n``, and in words.
 
     Args:
         made: the estimate.
-        figures: word its value as ``s`` and its interval as ``i``; None where they are not shown.
-            Numbers are rounded here alone: JavaScript rounds halves otherwise.
+        figures: word its value as ``s`` and its interval as ``i``.
     """
     values: dict[str, JsonValue] = {
         "v": compact(made.value),
         "lo": compact(made.low),
         "hi": compact(made.high),
-        "s": None if figures is None or made.value is None else figures.value(made.value),
-        "i": None if figures is None else figures.interval(made.low, made.high) or None,
+        "s": None if made.value is None else figures.value(made.value),
+        "i": figures.interval(made.low, made.high) or None,
         "n": made.n,
-        "unscored": made.unscored or None,
-        "flagged": made.flagged or None,
-        "labelled": made.labelled or None,
-        "why": visible(made.reason) or None,
-        "tested": visible(made.tested) or None,
     }
     return {key: value for key, value in values.items() if value is not None}
 

@@ -113,7 +113,7 @@ def groups_of(
                 ]
                 if pooled:
                     cells[metric.name] = as_json(
-                        estimated(metric.name, pooled), figures.get(metric.name)
+                        estimated(metric.name, pooled), figures[metric.name]
                     )
             rows.append({"name": name, "languages": codes, "cells": cells})
         averages[trait] = rows
@@ -391,9 +391,7 @@ def _benchmark(
             code: f"{total if code == ALL_LANGUAGES else answers.get(code, 0):,}" for code in order
         },
         "languages": order,
-        "metrics": [
-            {"name": m.name, "kind": m.kind, "better": m.better, "about": m.about} for m in metrics
-        ],
+        "metrics": [{"name": m.name, "kind": m.kind, "about": m.about} for m in metrics],
         "cells": {metric: row for metric, (row, _) in rows.items()},
         "groups": groups_of(name, metrics, scores, languages=mine_traits, figures=figures),
         "curves": curves_of(name, metrics, scores, languages=order, figures=figures),

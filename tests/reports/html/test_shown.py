@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from pytest_xling.records import Estimate
 from pytest_xling.reports.html.escaping import Strings, as_json, compact, cut_to, visible
+from pytest_xling.text.numbers import Figures
 
 
 @pytest.mark.parametrize(
@@ -71,12 +72,11 @@ def test_texts_are_cut_before_they_are_shown() -> None:
 
 
 def test_estimates_leave_out_what_they_have_not() -> None:
-    """No interval, no reason: no keys."""
-    made = Estimate(
-        metric="m", language="hi", value=0.25, low=None, high=None, n=4, unscored=0, flagged=1
-    )
-    assert {"v": 0.25, "n": 4, "flagged": 1} == as_json(made)
-    assert 20 == as_json(replace(made, labelled=20))["labelled"]
+    """No interval, no value: no keys."""
+    made = Estimate(metric="m", language="hi", value=0.25, low=None, high=None, n=4, unscored=0)
+    figures = Figures(share=True, digits=1)
+    assert {"v": 0.25, "s": "25.0%", "n": 4} == as_json(made, figures)
+    assert {"n": 4} == as_json(replace(made, value=None), figures)
 
 
 def test_strings_are_kept_once() -> None:
