@@ -10,19 +10,19 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pytest
 import torch
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from pytest_xling import registry
 from pytest_xling.annotators.stance.nli import StanceCheckpoint, StanceNli
-from pytest_xling.encoders.opening import open_encoder
+from pytest_xling.annotators.stance.windows import windows
 from pytest_xling.errors import ConfigError, EvaluationError
 from pytest_xling.keys import canonical_json
 from pytest_xling.models.loading import quiet
 from pytest_xling.models.nli.model import open_model
 from pytest_xling.records import Annotation, Answer, Response, Sample
+from pytest_xling.text.answer_text import Pair
 from pytest_xling.text.sentences import sentences
 from tests.annotators.tiny_nli import MNLI, TEXTS, make_bart, make_nli, set_config
 from tests.encoders.tiny_models import make_bert
@@ -72,12 +72,6 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_nli(tmp_path_factory.mktemp("nli") / "bert")
 
 
-@pytest.fixture(scope="session")
-def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A random encoder."""
-    return make_bert(tmp_path_factory.mktemp("nli") / "encoder")
-
-
 def answer(
     text: str | None,
     claim: str | None = CLAIM,
@@ -102,10 +96,9 @@ def answer(
     )
 
 
-def nli(directory: Path, encoder: Path | None = None, **fields: Any) -> StanceNli:
+def nli(directory: Path, **fields: Any) -> StanceNli:
     """Return the annotator with a model on the CPU."""
-    named = str(encoder) if encoder else "embedded"
-    return StanceNli(stance=f"nli:{directory}", device="cpu", encoder=named, **fields)
+    return StanceNli(stance=f"nli:{directory}", device="cpu", **fields)
 
 
 def found(annotator: StanceNli, answers: list[Answer]) -> list[Any]:
@@ -166,9 +159,9 @@ def test_a_model_that_decodes(tmp_path: Path) -> None:
     assert all(value["stance"] for value in values)
 
 
-def test_a_batch_is_as_one_by_one(model: Path, encoder: Path) -> None:
+def test_a_batch_is_as_one_by_one(model: Path) -> None:
     """Long, odd, equal and missing answers do not change what is said of others."""
-    annotator = nli(model, encoder)
+    annotator = nli(model)
     answers = [
         *all_answers()[::3],
         *(answer(text) for text in (*HOSTILE, LONG, "", LONG, "no")),
@@ -257,44 +250,28 @@ def test_a_real_model_with_two_labels(tmp_path: Path) -> None:
         nli(directory).check()
 
 
-def test_long_responses(model: Path, encoder: Path) -> None:
-    """Of a response beyond the limit, the five sentences most like the claim are read, in order."""
+def test_long_responses(model: Path) -> None:
+    """What is read of them and what it says together is as with the stance reader."""
     long = " ".join(f"{text} {number} is it?" for number, text in enumerate(TEXTS[:3] * 3))
-    split = sentences(long, "en")
-    assert 18 == len(split)
-    vectors = open_encoder(str(encoder), device="cpu").sentence_embeddings([CLAIM, *split])
-    nearest = sorted(np.argsort(-(vectors[1:] @ vectors[0]), kind="stable")[:5].tolist())
-    (value,) = found(nli(model, encoder), [answer(long)])
-    assert value["reasoning"].endswith(
-        f"; read: the 5 of {len(split)} sentences most like the claim"
-    )
-    expected = by_transformers(model, " ".join(split[place] for place in nearest), CLAIM)
+    texts = windows(Pair(about=CLAIM, response=long, language="en"))
+    assert 1 < len(texts) < len(sentences(long, "en"))
+    each = [by_transformers(model, text, CLAIM) for text in texts]
+    (value,) = found(nli(model), [answer(long)])
+    sided = [1 - shares["neutral"] for shares in each]
+    expected = {
+        label: sum(side * shares[label] for side, shares in zip(sided, each, strict=True))
+        / sum(sided)
+        for label in MNLI
+    }
     assert expected == pytest.approx(probabilities(value), abs=6e-4)
 
 
-def test_sentences_that_are_too_long_still(model: Path, encoder: Path) -> None:
-    """What does not fit even so is cut at the end of the response, and that is said."""
+def test_a_window_that_is_too_long(model: Path) -> None:
+    """What does not fit is cut at the end of the window."""
     once = "water doctor rest helps cure ask drink " * 20
-    values = found(nli(model, encoder), [answer(once), answer(f"{once}. " * 9), answer(LONG)])
-    assert values[0]["reasoning"].endswith("; cut to the 64 tokens the model takes")
-    assert "read:" not in values[0]["reasoning"]
-    assert values[1]["reasoning"].endswith(
-        "; read: the 5 of 9 sentences most like the claim; cut to the 64 tokens the model takes"
-    )
+    (value,) = found(nli(model), [answer(once)])
     expected = by_transformers(model, once, CLAIM)
-    assert expected == pytest.approx(probabilities(values[0]), abs=6e-4)
-
-
-def test_five_hundred_and_twelve_tokens(tmp_path: Path, encoder: Path) -> None:
-    """With BERT's usual limit, 510 tokens of text are read whole and the rest is chosen from."""
-    annotator = nli(make_nli(tmp_path / "bert", positions=512), encoder)
-    opened = open_model(StanceCheckpoint.named(annotator.stance), device="cpu")
-    sentence = "Ask a doctor! "
-    each = opened.lengths([sentence], [CLAIM])[0] - opened.lengths([""], [CLAIM])[0]
-    count = (512 - opened.lengths([""], [CLAIM])[0]) // each
-    fits, over = sentence * count, sentence * (count + 1)
-    assert "read:" not in found(annotator, [answer(fits)])[0]["reasoning"]
-    assert f"read: the 5 of {count + 1} " in found(annotator, [answer(over)])[0]["reasoning"]
+    assert expected == pytest.approx(probabilities(value), abs=6e-4)
 
 
 def test_a_claim_that_leaves_no_room(model: Path) -> None:
@@ -344,35 +321,32 @@ def test_texts_in_english(model: Path) -> None:
     assert (None, "no translation: too odd") == (value["stance"], value["reason"])
 
 
-def test_the_signature(model: Path, encoder: Path, tmp_path: Path) -> None:
+def test_the_signature(model: Path, tmp_path: Path) -> None:
     """Digests of weights and settings, order of labels, versions; nothing of this machine."""
     copy = shutil.copytree(model, tmp_path / "bert")
-    signed: Any = nli(copy, encoder).signed()
+    signed: Any = nli(copy).signed()
     assert str(tmp_path) not in json.dumps(signed)
     assert ("bert", 64, "float32") == tuple(
         signed["stance"][key] for key in ("name", "tokens", "dtype")
     )
     assert {"torch", "transformers", "tokenizers", "sha256"} < signed["stance"].keys()
-    assert signed["encoder"] == dict(open_encoder(str(encoder), device="cpu").signed())
-    assert signed == nli(model, encoder).signed()
+    assert signed == nli(model).signed()
     weights = copy / "model.safetensors"
     changed = bytearray(weights.read_bytes())
     changed[-1] ^= 1
     weights.write_bytes(changed)
-    other: Any = nli(copy, encoder).signed()
+    other: Any = nli(copy).signed()
     assert signed["stance"]["sha256"] != other["stance"]["sha256"]
     set_config(copy, layer_norm_eps=0.1)
-    third: Any = nli(copy, encoder).signed()
+    third: Any = nli(copy).signed()
     assert other["stance"]["settings_sha256"] != third["stance"]["settings_sha256"]
 
 
-def test_a_model_of_the_hub(
-    model: Path, encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_of_the_hub(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is signed with its commit; its weights are listed first, and fetched when needed."""
     with serving_hub("a/nli", model) as (address, asked):
         ask_hub(monkeypatch, address, cache=tmp_path / "hub")
-        annotator = StanceNli(stance="nli:a/nli@main", device="cpu", encoder=str(encoder))
+        annotator = StanceNli(stance="nli:a/nli@main", device="cpu")
         annotator.check()
         signed: Any = annotator.signed()
         assert ("a/nli", COMMIT) == (signed["stance"]["name"], signed["stance"]["revision"])
@@ -437,8 +411,9 @@ def test_settings_that_cannot_be_read(model: Path, tmp_path: Path, text: str) ->
         nli(directory).check()
 
 
-def test_no_classifier(model: Path, encoder: Path, tmp_path: Path) -> None:
+def test_no_classifier(model: Path, tmp_path: Path) -> None:
     """An encoder has no head that was trained; random numbers would take its place."""
+    encoder = make_bert(tmp_path / "encoder")
     with pytest.raises(ConfigError, match=r"is no classifier of sequences \(BertModel\)"):
         nli(encoder).check()
     directory = shutil.copytree(encoder, tmp_path / "bert")
@@ -485,12 +460,10 @@ def test_mistakes(fields: dict[str, Any], message: str) -> None:
         StanceNli(**fields)
 
 
-def test_unknown_device_and_encoder(model: Path) -> None:
-    """Both are told by name."""
+def test_an_unknown_device(model: Path) -> None:
+    """It is told by name."""
     with pytest.raises(ConfigError, match="device 'cuda:99' is not there"):
         StanceNli(stance=f"nli:{model}", device="cuda:99").load()
-    with pytest.raises(ConfigError, match=r"unknown encoder 'embeded'\. Did you mean 'embedded'"):
-        StanceNli(stance=f"nli:{model}", encoder="embeded").check()
 
 
 def test_without_torch(model: Path) -> None:
@@ -509,10 +482,10 @@ def test_without_torch(model: Path) -> None:
 
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
-def test_on_a_gpu(model: Path, encoder: Path) -> None:
+def test_on_a_gpu(model: Path) -> None:
     """The same numbers as on a CPU, to the digits that are shown."""
     answers = all_answers()
-    on_gpu = StanceNli(stance=f"nli:{model}", device="cuda", encoder=str(encoder))
+    on_gpu = StanceNli(stance=f"nli:{model}", device="cuda")
     for one, other in zip(found(nli(model), answers), found(on_gpu, answers), strict=True):
         assert one["stance"] == other["stance"]
         assert probabilities(one) == pytest.approx(probabilities(other), abs=2e-3)

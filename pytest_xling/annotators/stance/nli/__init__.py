@@ -34,9 +34,9 @@ class StanceCheckpoint(Checkpoint):
 class StanceNli(StanceAnnotator, PairClassifier):
     """Has an NLI model say whether the response, its premise, entails the claim or contradicts it.
 
-    Which output means what is read from the model's config.json. Of a response that is longer than
-    the model takes, the five sentences most similar to the claim are read, and what of these is too
-    long still is cut: ``reasoning`` says so, beside the probabilities.
+    Which output means what is read from the model's config.json. Of a long response two texts are
+    read: the sentences that bear on the claim, and the window of two that does most. Each counts by
+    how much it takes a side; what is longer than the model takes is cut.
 
     Models trained on XNLI read answers as they are; those trained on MNLI alone need
     ``text_in=english``.
@@ -44,15 +44,13 @@ class StanceNli(StanceAnnotator, PairClassifier):
 
     name = "stance_nli"
     called = "the stance classifier"
-    version = "1"
+    version = "2"
     minimums: ClassVar[Mapping[str, float]] = {"max_chars": 1}
     libraries = ("sentencex",)
 
     stance: str = "nli:"
     """``nli:`` and the model: a directory, or its name on the Hugging Face hub with ``@revision``
     where that matters."""
-    encoder: str = "embedded"
-    """Finds the sentences of long responses that are most similar to the claim."""
     device: str = "auto"
     """``auto``, ``cpu``, ``mps``, ``cuda`` or one of several such as ``cuda:1``."""
     max_chars: int = 50_000
@@ -60,33 +58,28 @@ class StanceNli(StanceAnnotator, PairClassifier):
 
     def check(self) -> None:
         """Raise ConfigError where there is no such model, or an extra is missing."""
-        from pytest_xling.encoders.opening import check_encoder  # noqa: PLC0415  as load
-
         StanceCheckpoint.check_named(self.stance)
-        check_encoder(self.encoder)
 
     def load(self) -> None:
-        """Load the model; the encoder is loaded with the first long response."""
+        """Load the model."""
         _opened(self)
 
     def signed(self) -> Mapping[str, JsonValue]:
-        """Return the model's name, digest or revision and label order, and the encoder's signature.
+        """Return the model's name, digest or revision and label order.
 
         Raises:
-            ConfigError: there is no such model or encoder.
+            ConfigError: there is no such model.
         """
         StanceCheckpoint.check_packages()
         from pytest_xling.annotators.stance.nli.reading import LABELS  # noqa: PLC0415  numpy
-        from pytest_xling.encoders.opening import open_encoder  # noqa: PLC0415  imports numpy
         from pytest_xling.models.nli.model import signature_of  # noqa: PLC0415  torch
 
-        encoder = open_encoder(self.encoder, device=self.device)
         checkpoint = StanceCheckpoint.named(self.stance)
         stances = {label: stance for stance, label in LABELS.items()}
         signed = signature_of(checkpoint) | {
             "labels": [stances[each] for each in checkpoint.labels]
         }
-        return {"stance": signed, "encoder": dict(encoder.signed())}
+        return {"stance": signed}
 
     def read(self, answer: Answer) -> Pair | str:
         """Return what the model reads of *answer*; where it reads nothing, the reason in words."""
@@ -101,9 +94,8 @@ class StanceNli(StanceAnnotator, PairClassifier):
         """Return the value of each of *pairs*."""
         model = _opened(self)
         from pytest_xling.annotators.stance.nli.reading import read  # noqa: PLC0415  numpy
-        from pytest_xling.encoders.opening import open_encoder  # noqa: PLC0415  imports numpy
 
-        return read(pairs, model, lambda: open_encoder(self.encoder, device=self.device))
+        return read(pairs, model)
 
 
 def _opened(annotator: StanceNli) -> NliModel:
