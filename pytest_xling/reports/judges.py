@@ -1,4 +1,4 @@
-"""How far the judges and classifiers whose labels gates rest on agree with people."""
+"""How far the judges and classifiers that gates rest on agree with labelled answers."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _known(verdicts: Iterable[Verdict]) -> list[tuple[Threshold, bool]]:
 
 
 def agreement(behind: Sequence[Behind]) -> list[Column]:
-    """Return how far each annotator agrees with people, by language: macro F1 with its interval."""
+    """Return how far each annotator agrees with labels, by language: macro F1 with its interval."""
     columns: dict[tuple[str, str], dict[str, Cell]] = {}
     for each in behind:
         quality = each.measured and each.measured.quality
@@ -102,9 +102,11 @@ def notes(behind: Sequence[Behind], doubts: Mapping[str, Sequence[str]]) -> list
     sources: dict[str, dict[str, dict[str, None]]] = {}
     for each in behind:
         if each.measured is not None:
-            whose = "your raters' " if each.measured.human else ""
             name = each.measured.source.rpartition("@")[0]
-            labels = f"{whose}{name} of {each.measured.created_at[:10]}"
+            whose = (
+                f"your raters' {name}" if each.measured.human else f"{name}, a language model's,"
+            )
+            labels = f"{whose} of {each.measured.created_at[:10]}"
             of_annotator = sources.setdefault(each.annotator, {})
             of_annotator.setdefault(labels, {})[each.language] = None
     listed = []

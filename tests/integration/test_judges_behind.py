@@ -96,7 +96,9 @@ def test_every_report_says_what_a_gate_rests_on(judged: Project) -> None:
     assert "| Hindi `hi` | 0.10<br><sub>0.10–0.10</sub> |" in told
     shown = judged.xling("show", "latest").stdout
     for text in (outcome.out, told.replace("\\_", "_"), shown):
-        assert re.search(r"correctness_label:\s+bundled\s+of\s+20\d\d-", text)
+        assert re.search(
+            r"correctness_label:\s+bundled,\s+a\s+language\s+model's,\s+of\s+20\d\d-", text
+        )
     rows = json.loads(one.stdout)
     assert {("en", 64), ("hi", 48)} == {
         (row["language"], row["n"]) for row in rows if row["label"] == "all"

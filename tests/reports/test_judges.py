@@ -113,7 +113,7 @@ def test_every_report_begins_with_how_far_judges_agree(run: Connection) -> None:
     came_to = run_summary(run, "run-1")
     text = summary(came_to, width=80, color=False, verbose=False)
     before, _, _ = text.partition("health  0 answers")
-    assert "How far judges agree with people" in before
+    assert "How far judges agree with labels" in before
     rows = [line.split() for line in before.splitlines()]
     assert ["hi", "Hindi", "0.75", "0.60–0.87"] in rows
     assert ["sw", "Swahili", "not", "measured"] in rows
@@ -125,7 +125,7 @@ def test_every_report_begins_with_how_far_judges_agree(run: Connection) -> None:
 def test_it_is_said_on_which_labels_and_when(run: Connection) -> None:
     """Own ones are told from those that come along."""
     (note,) = run_summary(run, "run-1").notes_on_judges
-    assert "correctness_label: bundled of 2026-11-22 in en" in note
+    assert "correctness_label: bundled, a language model's, of 2026-11-22 in en" in note
     assert "your raters' ours.csv of 2026-11-22 in hi" in note
 
 

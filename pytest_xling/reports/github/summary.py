@@ -211,13 +211,13 @@ def _fitted(parts: list[str], close: str, *, keep: int, most_bytes: int) -> str:
 
 
 def _judges(came_to: RunSummary) -> str:
-    """Say how far judges agree with people, where gates rest on them."""
+    """Say how far judges agree with labels, where gates rest on them."""
     if not came_to.agreement:
         return ""
     rows = dict.fromkeys(sorted({each.language for each in came_to.judges}), 0)
     notes = "".join(f"\n{prose(note)}\n" for note in came_to.notes_on_judges)
     agreement = tables(came_to.agreement, rows, counts=False)
-    return f"#### How far judges agree with people\n\n{prose(AGREEMENT)}\n\n{agreement}{notes}"
+    return f"#### How far judges agree with labels\n\n{prose(AGREEMENT)}\n\n{agreement}{notes}"
 
 
 def _matrix(matrix: Matrix) -> str:

@@ -274,7 +274,7 @@ def _group(group: GateGroup) -> dict[str, JsonValue]:
 
 
 def _judges(came_to: RunSummary) -> JsonValue:
-    """Return how far judges agree with people, by language; None where no gate rests on one."""
+    """Return how far judges agree with labels, by language; None where no gate rests on one."""
     columns = came_to.agreement
     if not columns:
         return None

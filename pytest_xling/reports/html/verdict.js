@@ -22,12 +22,12 @@ function verdictSection(report) {
       el("ul", { class: "gates" }, groups.map(gateItem)))));
 }
 
-/* How far judges and classifiers agree with people, where gates rest on them. */
+/* How far judges and classifiers agree with labels, where gates rest on them. */
 function agreement(judges) {
   if (!judges) return null;
   return [
-    el("h3", null, "How far judges agree with people"), el("p", { class: "legend" }, judges.about),
-    scrolled("How far judges agree with people", el("table", { class: "plain" },
+    el("h3", null, "How far judges agree with labels"), el("p", { class: "legend" }, judges.about),
+    scrolled("How far judges agree with labels", el("table", { class: "plain" },
       el("thead", null, el("tr", null, el("th", { scope: "col" }, "language"), judges.heads.map(([name, aspect]) =>
         el("th", { scope: "col" }, breakable(name), aspect ? el("div", { class: "sub" }, breakable(aspect)) : null)))),
       el("tbody", null, judges.rows.map(([language, cells]) => el("tr", null, el("th", { scope: "row" }, language),

@@ -134,10 +134,10 @@ def _titled(title: str) -> tuple[Text, Text]:
 
 
 def _judges(came_to: RunSummary, *, width: int) -> Iterator[RenderableType]:
-    """Yield how far judges agree with people, where gates rest on them: before all that is so."""
+    """Yield how far judges agree with labels, where gates rest on them: before all that is so."""
     if not came_to.agreement:
         return
-    yield Text.assemble(("How far judges agree with people", "bold"), f"  {AGREEMENT}")
+    yield Text.assemble(("How far judges agree with labels", "bold"), f"  {AGREEMENT}")
     yield Text("")
     rows = dict.fromkeys(sorted({each.language for each in came_to.judges}), 0)
     for table in tables(came_to.agreement, rows, width=width, counts=False):
