@@ -13,10 +13,10 @@ import pytest
 
 from pytest_xling.annotators.stance import BUNDLED_PAIRS
 from pytest_xling.annotators.stance.reader import StanceReader
-from pytest_xling.annotators.stance.reader.excerpt import TOKENS, excerpts
 from pytest_xling.annotators.stance.reader.weights import (
     FILE,
     SHIPPED,
+    TOKENS,
     Weights,
     load_weights,
     packed,
@@ -126,24 +126,21 @@ def test_of_a_long_response_the_sentence_about_the_claim_counts() -> None:
     assert "disagree" == stance(f"{padding * 3} {said} {after}")
 
 
-def test_what_is_read_of_a_long_response_fits() -> None:
-    """The first sentence, the last, and the one that takes up the claim; the claim stays whole."""
+def test_what_is_read_of_a_window_fits() -> None:
+    """Claim and window are one text; what is too long is cut at its end, the claim stays whole."""
+    from pytest_xling.annotators.stance.reader.network import ids  # noqa: PLC0415  torch
+
     directory = Source.find(EMBEDDED).path
     tokens = Tokens(directory, of="embedded")
     decode = load_tokenizer(directory, of="embedded").decode
-    middle = [f"Nurse number {n} poured out some tea and went home." for n in range(40)]
-    middle[17] = "Hot water does not cure influenza."
-    response = " ".join(["First things first.", *middle, "Last words here."])
-    pair = Pair(about=CLAIM["en"], response=response, language="en")
-    short = Pair(about=CLAIM["en"], response="No.", language="en")
-    (ids, of_claim), (few, _) = excerpts([pair, short], tokens)
-    read = decode(ids)
-    assert len(ids) == TOKENS
+    texts = ("Hot water does not cure influenza. " * 30, "No.")
+    pairs = [Pair(about=CLAIM["en"], response=text, language="en") for text in texts]
+    (long, of_claim), (few, _) = ids(pairs, tokens)
+    assert len(long) == TOKENS
     assert len(few) < of_claim + 5
-    assert f"<s> {CLAIM['en']}</s>" == decode(ids[:of_claim])
-    for sentence in ("First things first.", middle[17], "Last words here."):
-        assert sentence in read
-    assert read.index("First") < read.index("does not cure") < read.index("Last")
+    assert f"<s> {CLAIM['en']}</s>" == decode(long[:of_claim])
+    assert "</s> Hot water does not cure" in decode(long)
+    assert "No.</s>" == decode(few[of_claim + 1 :])
 
 
 def test_no_answer_is_none_and_not_neutral() -> None:

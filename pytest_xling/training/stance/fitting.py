@@ -7,16 +7,22 @@ right as they say (Guo et al. 2017, section 4.2) and to measure on.
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 import torch
 
-from pytest_xling.annotators.stance.reader.excerpt import TOKENS, excerpts
-from pytest_xling.annotators.stance.reader.network import FROZEN, Network, scored, softmax
-from pytest_xling.annotators.stance.reader.weights import HEAD, Weights, packed
+from pytest_xling.annotators.stance.reader.network import (
+    FROZEN,
+    Network,
+    ids,
+    scored,
+    together,
+)
+from pytest_xling.annotators.stance.reader.weights import HEAD, TOKENS, Weights, packed
+from pytest_xling.annotators.stance.windows import windows
 from pytest_xling.errors import DataError
 from pytest_xling.files.digest import files_sha256
 from pytest_xling.keys import content_key
@@ -53,7 +59,7 @@ _Row: TypeAlias = tuple[list[int], int]
 """Ids of a claim and a response, and how many are the claim's."""
 _Batch: TypeAlias = tuple[list[_Row], list[int]]
 """Rows, and the number of each one's stance."""
-_VERSION = "2"
+_VERSION = "3"
 """Raised whenever the same pairs would make other weights by a change of code."""
 
 
@@ -125,12 +131,12 @@ def train(
     network.eval()
     scores = scored(network, [pair.pair for pair in left_out])
     labels = np.array([STANCES.index(pair.label) for pair in left_out])
-    losses = [_loss(scores / temperature, labels) for temperature in _TEMPERATURES]
+    losses = [_loss(together(scores, temperature=each), labels) for each in _TEMPERATURES]
     about["temperature"] = round(float(_TEMPERATURES[int(np.argmin(losses))]), 4)
     return Trained(
         weights=Weights(tensors=tensors, about=about),
         left_out=left_out,
-        stances=tuple(STANCES[place] for place in scores.argmax(axis=1)),
+        stances=tuple(STANCES[place] for place in together(scores).argmax(axis=1)),
     )
 
 
@@ -185,7 +191,9 @@ def _batches(
         if number not in chunks:
             chunks.clear()
             drawn = examples(pairs, count=_BATCH * _SORTED, seed=f"{seed} {number}", without=out)
-            rows = excerpts([each.pair for each in drawn], network.tokens)
+            # What is joined of a response takes its stance; of a window nobody knows.
+            read = [replace(pair, response=windows(pair)[0]) for pair in (e.pair for e in drawn)]
+            rows = ids(read, network.tokens)
             ready = list(zip(rows, (STANCES.index(each.label) for each in drawn), strict=True))
             ready.sort(key=lambda row: len(row[0][0]))
             cut = [ready[start : start + _BATCH] for start in range(0, len(ready), _BATCH)]
@@ -197,8 +205,8 @@ def _batches(
     return batch
 
 
-def _loss(scores: NDArray[np.float64], labels: NDArray[np.int64]) -> float:
-    likely = softmax(scores)[np.arange(len(labels)), labels]
+def _loss(shares: NDArray[np.float64], labels: NDArray[np.int64]) -> float:
+    likely = shares[np.arange(len(labels)), labels]
     return float(-np.log(np.maximum(likely, 1e-12)).mean())
 
 

@@ -34,9 +34,8 @@ class StanceCheckpoint(Checkpoint):
 class StanceNli(StanceAnnotator, PairClassifier):
     """Has an NLI model say whether the response, its premise, entails the claim or contradicts it.
 
-    Which output means what is read from the model's config.json. Of a long response two texts are
-    read: the sentences that bear on the claim, and the window of two that does most. Each counts by
-    how much it takes a side; what is longer than the model takes is cut.
+    Which output means what is read from the model's config.json. Of a long response is read what
+    ``stance_reader`` reads, and combined as there; what is longer than the model takes is cut.
 
     Models trained on XNLI read answers as they are; those trained on MNLI alone need
     ``text_in=english``.

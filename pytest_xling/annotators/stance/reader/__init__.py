@@ -27,16 +27,17 @@ __all__ = ["StanceReader"]
 class StanceReader(StanceAnnotator, PairClassifier):
     """Reads claim and response at once with the embedded encoder, whose upper layers were tuned.
 
-    It costs nothing. Of a long response it reads the first sentence, the last, and those that take
-    up the claim's words. It was trained on pairs in en, es, hi and zh, and on composed answers in
-    these and ar. Where the likeliest stance is less likely than ``least``, it gives none.
+    It costs nothing. Of a long response it reads the sentences that bear on the claim, and the
+    window of two that does most, each beside the claim. It was trained on pairs in en, es, hi and
+    zh, and on composed answers in these and ar. Where the likeliest stance is less likely than
+    ``least``, it gives none.
 
     ``reasoning`` has the probabilities, in numbers of 32 bits on any device.
     """
 
     name = "stance_reader"
     called = "the stance reader"
-    version = "1"
+    version = "2"
     libraries = ("sentencex",)
 
     stance: str = "reader"
@@ -79,7 +80,7 @@ class StanceReader(StanceAnnotator, PairClassifier):
         Raises:
             ConfigError: the weights cannot be used.
         """
-        from pytest_xling.annotators.stance.reader.excerpt import TOKENS  # noqa: PLC0415  numpy
+        from pytest_xling.annotators.stance.reader.weights import TOKENS  # noqa: PLC0415  numpy
         from pytest_xling.encoders.opening import open_encoder  # noqa: PLC0415  imports numpy
 
         encoder = open_encoder("embedded", device=self.device, dtype="float32")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
@@ -10,8 +11,8 @@ import numpy as np
 import torch
 from torch import nn
 
-from pytest_xling.annotators.stance.reader.excerpt import excerpts
-from pytest_xling.annotators.stance.reader.weights import HEAD, load_weights
+from pytest_xling.annotators.stance.reader.weights import HEAD, TOKENS, load_weights
+from pytest_xling.annotators.stance.windows import combined, windows
 from pytest_xling.encoders.source import EMBEDDED, Source
 from pytest_xling.encoders.tokens import Tokens
 from pytest_xling.errors import ConfigError, EvaluationError
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 
 FROZEN: Final = 4
 """So many of the lowest layers stay as they are, as the embeddings do."""
+_MOST_OF_CLAIM = 48
+_SPECIAL = 4
+"""``<s>`` claim ``</s></s>`` response ``</s>``, as XLM-RoBERTa was trained on pairs."""
 _SHOWN = 60
 _opening = threading.Lock()
 
@@ -145,26 +149,51 @@ class StanceModel:
         """
         with self._lock:
             scores = scored(self._network, pairs, budget=self._budget)
-        for pair, row in zip(pairs, scores, strict=True):
-            if not np.isfinite(row).all():
+        for pair, rows in zip(pairs, scores, strict=True):
+            if not np.isfinite(rows).all():
                 shown = printable(pair.response, limit=_SHOWN)
                 msg = f"stance_reader gives NaN or infinity for the text {shown!r}"
                 raise EvaluationError(msg)
-        return softmax(scores / self._temperature)
+        return together(scores, temperature=self._temperature)
+
+
+def ids(pairs: Sequence[Pair], tokens: Tokens) -> list[tuple[list[int], int]]:
+    """Return for each pair the ids that are read, and how many of them are the claim's.
+
+    A response that is too long is cut at its end.
+    """
+    # Equal texts of many pairs, such as claims, are cut into tokens once.
+    distinct = list(dict.fromkeys(text for pair in pairs for text in (pair.about, pair.response)))
+    by_text = dict(zip(distinct, tokens.ids(distinct), strict=True))
+    rows = []
+    for pair in pairs:
+        first, *claim, last = by_text[pair.about].tolist()
+        claim = claim[:_MOST_OF_CLAIM]
+        said = by_text[pair.response][1:-1].tolist()[: TOKENS - len(claim) - _SPECIAL]
+        rows.append(([first, *claim, last, last, *said, last], len(claim) + 2))
+    return rows
 
 
 def scored(
     network: Network, pairs: Sequence[Pair], *, budget: int = BUDGET_CPU
-) -> NDArray[np.float64]:
-    """Return the scores of *pairs*, shape (pairs, stances); equal pairs are read once."""
-    distinct = list(dict.fromkeys(pairs))
-    rows = excerpts(distinct, network.tokens)
+) -> list[NDArray[np.float64]]:
+    """Return the scores of the windows of each of *pairs*: shape (windows, stances)."""
+    of = [[replace(pair, response=text) for text in windows(pair)] for pair in pairs]
+    distinct = list(dict.fromkeys(window for each in of for window in each))
+    rows = ids(distinct, network.tokens)
     scores = np.empty((len(rows), len(STANCES)), np.float64)
-    for places in batches([len(ids) for ids, _ in rows], budget=budget):
+    for places in batches([len(row) for row, _ in rows], budget=budget):
         with torch.inference_mode():
             scores[places] = network([rows[place] for place in places]).cpu().double().numpy()
-    places_of = {pair: place for place, pair in enumerate(distinct)}
-    return scores[[places_of[pair] for pair in pairs]]
+    places_of = {window: place for place, window in enumerate(distinct)}
+    return [scores[[places_of[window] for window in each]] for each in of]
+
+
+def together(
+    scores: Sequence[NDArray[np.float64]], *, temperature: float = 1.0
+) -> NDArray[np.float64]:
+    """Return how likely each stance is, of the scores of each pair's windows."""
+    return np.array([combined(softmax(rows / temperature)) for rows in scores])
 
 
 def softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -30,6 +30,8 @@ FILE: Final = "reader.safetensors"
 SHIPPED: Final = Path(__file__).parent
 HEAD: Final = ("head.weight", "head.bias")
 """The layer that gives the stances; all other tensors are differences."""
+TOKENS: Final = 128
+"""Most tokens of a claim and a window, special ones included."""
 
 _VERSION = "1"
 """Raised whenever the same weights would give another stance by a change of code."""
