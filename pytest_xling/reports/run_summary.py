@@ -91,7 +91,7 @@ class RunSummary:
 
     @property
     def agreement(self) -> list[Column]:
-        """How far each judge agrees with people, by language."""
+        """How far each judge agrees with labels, by language."""
         return agreement(self.judges)
 
     @property

@@ -51,7 +51,7 @@ def test_repeats_are_judged_case_by_case(project: Project) -> None:
     assert "wrong_language cases hi" in outcome.out
     assert "limits vary" in outcome.out
     page = (project.root / "report.html").read_text(encoding="utf-8")
-    assert '"about":"cases"' in page
+    assert 'wrong_language cases","limit":"max 2.0% over 1 of 3"' in page
 
     once = project.run(model, "--langs=es,hi", "-n0")
     assert 4 == once.code, once.out

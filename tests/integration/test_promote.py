@@ -64,7 +64,7 @@ def test_runs_marks_a_part_and_says_what_a_run_took(bread: Project) -> None:
     whole, part = bread.xling("runs").stdout.splitlines()[-2:]
     assert "subset" not in whole
     assert "none, subset" in part
-    assert "$0.00" in part
+    assert "$0" in part.split()
     rows = json.loads(bread.xling("runs", "--json").stdout)
     assert [False, True] == [row["subset"] for row in rows]
     assert all(row["seconds"] > 0 for row in rows)
