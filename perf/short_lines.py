@@ -1,10 +1,9 @@
 """Measure how `wrong_line` reads lines of one to four words, on lines that others wrote.
 
-    git -C voice-web archive HEAD server/data | tar x -C /tmp/lines
-    python perf/short_lines.py /tmp/lines/server/data
+    python -m perf.short_lines /tmp/lines/server/data
 
 The folder has one for each language, named by its tag, with sentences in ``*.txt``, one a line:
-as Common Voice had them (github.com/mozilla/voice-web, CC0), in 77 languages that identifiers can
+as Common Voice had them (github.com/mozilla/voice-web, CC0), in 78 languages that identifiers can
 tell. Of each language the first 360 sentences of a seeded shuffle are read, with that language
 expected; and as many lines of other languages as there are, with a language expected that they are
 not in, nor in one that is close to it.
@@ -21,14 +20,15 @@ from typing import TYPE_CHECKING
 from pytest_xling.annotators.line_languages import LineLanguages
 from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find
-from pytest_xling.metrics.wrong_line import WrongLine
-from pytest_xling.records import Annotation, Answer, Response, Sample
 from pytest_xling.text.words import words
+from tests.text.labelled_lines import each_line, short_lines_too
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from pytest_xling.languages import Language
+
+    Rule = Callable[[Sequence[str], Sequence[str]], Sequence[float | None]]
 
 LINES = 360
 MOST = 20_000
@@ -59,24 +59,9 @@ def short_lines(folder: Path, language: Language, rng: random.Random) -> list[st
     return shuffled[:LINES]
 
 
-def read(lines: Sequence[tuple[str, Language]], *, short: bool) -> list[float | None]:
-    """Return what ``wrong_line`` reads of each line, with the language that is expected."""
-    annotator = LineLanguages(short_lines=short)
-    values = annotator.annotate([text for text, _ in lines], [each.code for _, each in lines])
-    return [
-        WrongLine()
-        .read(
-            Answer(
-                sample=Sample(id="q", benchmark="b", language=expected.code, prompt={}),
-                response=Response(text=text, stop_reason="stop"),
-                annotations={
-                    annotator.name: Annotation(kind=annotator.name, value=value, signature="")
-                },
-            )
-        )
-        .value
-        for (text, expected), value in zip(lines, values, strict=True)
-    ]
+def read(rule: Rule, lines: Sequence[tuple[str, Language]]) -> Sequence[float | None]:
+    """Return what a rule reads of each line, with the language that is expected."""
+    return rule([text for text, _ in lines], [expected.code for _, expected in lines])
 
 
 def main() -> None:
@@ -94,7 +79,7 @@ def main() -> None:
             continue
         if language.identifiable:
             own += [(line, language) for line in short_lines(folder, language, rng)]
-    readings = read(own, short=True)
+    readings = read(short_lines_too, own)
     by_language: dict[str, Counter[float | None]] = defaultdict(Counter)
     for (line, language), reading in zip(own, readings, strict=True):
         by_language[language.code][reading] += 1
@@ -114,7 +99,7 @@ def main() -> None:
     english = [line for line, language in own if language.code == "en"]
     opening = [(rng.choice(english), each) for each in languages * 40 if each.code != "en"]
     for name, lines in (("its own", own), ("another", cross), ("English in another", opening)):
-        counts, before = (Counter(read(lines, short=short)) for short in (True, False))
+        counts, before = (Counter(read(rule, lines)) for rule in (short_lines_too, each_line))
         print(
             f"expected {name}: {len(lines)} lines, right {counts[0.0]}, wrong {counts[1.0]}, "
             f"None {counts[None]}; without short_lines None {before[None]}"

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 RATE, CORRELATION, ICC = 0.1, 0.3, 0.5
 """What is assumed of a share where no run is named and nothing is said."""
-PIVOT = "en"
 MOST_REPEATS = 1_000
 POWER, PASSING = 0.8, 0.95
 """How often a difference shall be found, and a good model pass, if nothing is said."""

@@ -214,18 +214,21 @@ class StoredRun:
     def behind(self, threshold: Threshold, *, gap: bool) -> list[Behind]:
         """Return the annotators whose labels a gate rests on, in which languages, and how well."""
         with self.reading() as connection:
-            return annotators_behind(connection, self.run_id, [(threshold, gap)], pivot=self.pivot)
+            (behind,) = behind_gates(connection, self.run_id, [(threshold, gap)], pivot=self.pivot)
+        return behind
 
 
-def annotators_behind(
+def behind_gates(
     connection: Connection,
     run_id: str,
     gates: Iterable[tuple[Threshold, bool]],
     *,
     pivot: Callable[[str], str | None],
     signed: Callable[[str, str], Iterable[Signed]] | None = None,
-) -> list[Behind]:
-    """Return the annotators whose labels gates rest on, each once, in which languages, how well.
+) -> list[list[Behind]]:
+    """Return for each gate the annotators whose labels it rests on, in which languages, how well.
+
+    What several gates rest on is looked up once.
 
     Args:
         connection: to the store.
@@ -236,21 +239,20 @@ def annotators_behind(
             scored yet; by default those that its scores in the store rest on.
     """
     made = signed or cache(partial(_signatures_behind, connection, run_id))
-    behind = {
-        (name, signature, aspect, code): None
-        for threshold, gap in gates
-        for name, signature, text_in in made(threshold.benchmark, threshold.metric)
-        for code in _languages_read(
-            name,
-            text_in,
-            languages_judged(threshold, pivot=pivot(threshold.benchmark), gap=gap),
-        )
-        for aspect in load("metric", threshold.metric).aspects or _aspects(name)
-    }
-    began = get_run(connection, run_id).created_at
+    run = (run_id, get_run(connection, run_id).created_at)
+    known = cache(partial(_behind, connection, run))
     return [
-        _behind(connection, (run_id, began), name, signature=signature, aspect=aspect, code=code)
-        for name, signature, aspect, code in behind
+        [
+            known(name, signature=signature, aspect=aspect, code=code)
+            for name, signature, text_in in made(threshold.benchmark, threshold.metric)
+            for code in _languages_read(
+                name,
+                text_in,
+                languages_judged(threshold, pivot=pivot(threshold.benchmark), gap=gap),
+            )
+            for aspect in load("metric", threshold.metric).aspects or _aspects(name)
+        ]
+        for threshold, gap in gates
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias
 
 from pytest_xling.errors import ConfigError
@@ -15,6 +16,24 @@ if TYPE_CHECKING:
 Role: TypeAlias = Literal["judge", "translator", "search"]
 """Whom an annotator asks: ``--xling-judge`` and ``--xling-translator`` name their models, and
 ``--xling-search`` what finds evidence."""
+
+
+def versions_of(packages: Sequence[str], *, user: str, extra: str) -> dict[str, str]:
+    """Return the versions of packages that come with an extra, for a signature; imports none.
+
+    Args:
+        packages: the names they are installed by.
+        user: who needs them, as the message begins: "translate: thai = 'pythainlp'".
+        extra: with which they come.
+
+    Raises:
+        ConfigError: one of them is not installed.
+    """
+    try:
+        return {package: version(package) for package in packages}
+    except PackageNotFoundError as error:
+        msg = f"{user} needs the package {error.name}: pip install 'pytest-xling[{extra}]'"
+        raise ConfigError(msg) from error
 
 
 class Annotator:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from contextlib import contextmanager
 from functools import cache, partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_xling.errors import XlingError
 from pytest_xling.registry import load
@@ -18,14 +17,12 @@ if TYPE_CHECKING:
     from pytest_xling.engine.run import Run
     from pytest_xling.gates.evidence import Behind, Signed
     from pytest_xling.gates.spec import GateSpec
-    from pytest_xling.interfaces.metric import Metric
     from pytest_xling.plugin.context import Context
     from pytest_xling.plugin.evaluation import Evaluation
     from pytest_xling.records import Threshold
     from pytest_xling.store.measurements import Calibration
 
-
-_REMEDY = "  so"
+    Doubt: TypeAlias = tuple[Behind, str]
 
 
 class Annotators:
@@ -88,17 +85,17 @@ class Annotators:
         if not gates or self._context.setup.shard is not None:
             return []
         from pytest_xling.analysis.labelled import bundled_labels, task_of  # noqa: PLC0415  likewise
-        from pytest_xling.gates.evidence import annotators_behind, doubted  # noqa: PLC0415  likewise
+        from pytest_xling.gates.evidence import behind_gates, doubted  # noqa: PLC0415  likewise
 
         context, labelled = self._context, cache(bundled_labels)
         signed = self._signatures({gate.metric for gate in gates})
 
-        def behind(gate: GateSpec) -> list[Behind]:
+        def behind() -> list[list[Behind]]:
             with context.database.read() as connection:
-                return annotators_behind(
+                return behind_gates(
                     connection,
                     context.run_id,
-                    [(gate.threshold, gate.kind == "gap")],
+                    [(gate.threshold, gate.kind == "gap") for gate in gates],
                     pivot=context.setup.pivots().get,
                     signed=lambda _, metric: signed[metric],
                 )
@@ -108,28 +105,18 @@ class Annotators:
             return told and each.language in labelled(task_of(each.annotator)).languages
 
         local: dict[str, dict[str, None]] = {}
-        for each in chain.from_iterable(map(behind, gates)):
+        for each in chain.from_iterable(behind()):
             if is_to_be_measured(each) and load("annotator", each.annotator).asks is None:
                 local.setdefault(each.annotator, {})[each.language] = None
         self._measure({annotator: list(languages) for annotator, languages in local.items()})
 
-        lines: dict[str, dict[str, None]] = {}
-        shut: Counter[str] = Counter()
-        for gate in gates:
-            known = [each for each in behind(gate) if not is_to_be_measured(each)]
+        shut: dict[str, list[list[Doubt]]] = {}
+        for gate, rests_on in zip(gates, behind(), strict=True):
+            known = [each for each in rests_on if not is_to_be_measured(each)]
             doubts = [(each, lacks) for each in known if (lacks := doubted(each, gate.threshold))]
-            shut[gate.benchmark] += bool(doubts)
-            told = lines.setdefault(gate.benchmark, {})
-            told |= {f"  {lacks}": None for _, lacks in doubts}
-            told |= {_remedy(each.annotator): None for each, _ in doubts}
-        said: list[str] = []
-        for benchmark, told in lines.items():
-            if told:
-                rests = "it rests" if shut[benchmark] == 1 else "they rest"
-                gates_shut = amount(shut[benchmark], "gate")
-                said.append(f"{benchmark}: {gates_shut} cannot decide, by what {rests} on:")
-                said += sorted(told, key=lambda line: line.startswith(_REMEDY))
-        return said
+            if doubts:
+                shut.setdefault(gate.benchmark, []).append(doubts)
+        return [line for benchmark, of in shut.items() for line in _foretold(benchmark, of)]
 
     def _signatures(self, metrics: Iterable[str]) -> dict[str, list[Signed]]:
         """Return by metric the annotators it rests on that can be measured, as they are now."""
@@ -138,7 +125,11 @@ class Annotators:
         for name in metrics:
             metric = factory.make("metric", name)
             signed[name] = [
-                (need, self._evaluation.call(partial(_signature, need)), _text_in(metric))
+                (
+                    need,
+                    self._evaluation.call(partial(_signature, need)),
+                    getattr(metric, "text_in", None),
+                )
                 for need in metric.needs
                 if load("annotator", need).calibrated
             ]
@@ -207,9 +198,20 @@ async def _signature(annotator: str, run: Run) -> str:
     return signature
 
 
-def _text_in(metric: Metric[Any]) -> str | None:
-    """Return the language a metric reads answers in: that of the answer, or English."""
-    return getattr(metric, "text_in", None)
+def _foretold(benchmark: str, gates: Sequence[Sequence[Doubt]]) -> list[str]:
+    """Word that gates cannot decide, why, and what to do: a line for each.
+
+    Args:
+        benchmark: its name.
+        gates: of each the annotators it rests on in vain, and what they lack.
+    """
+    doubts = list(chain.from_iterable(gates))
+    rests = "it rests" if len(gates) == 1 else "they rest"
+    return [
+        f"{benchmark}: {amount(len(gates), 'gate')} cannot decide, by what {rests} on:",
+        *dict.fromkeys(f"  {lacks}" for _, lacks in doubts),
+        *dict.fromkeys(_remedy(annotator.annotator) for annotator, _ in doubts),
+    ]
 
 
 def _remedy(annotator: str) -> str:
@@ -219,6 +221,4 @@ def _remedy(annotator: str) -> str:
     if load("annotator", annotator).asks is None:
         judge = f"{judge} --xling-param={task}=llm"
     labels = f"xling calibrate {task} --labels=FILE"
-    return (
-        f"{_REMEDY} name a better judge ({judge}), or measure it on labels of your own ({labels})"
-    )
+    return f"  so name a better judge ({judge}), or measure it on labels of your own ({labels})"

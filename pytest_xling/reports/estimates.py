@@ -13,7 +13,7 @@ from pytest_xling.records import ALL_LANGUAGES, Estimate
 from pytest_xling.store.scores import averages, scores_by_place
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from sqlalchemy import Connection
 
@@ -61,25 +61,25 @@ def estimated(metric: str, scores: Sequence[Score], *, language: str = ALL_LANGU
 
 
 def with_intervals(
-    connection: Connection, run_id: str, scored: Sequence[MetricStep]
+    connection: Connection,
+    run_id: str,
+    scored: Sequence[MetricStep],
+    *,
+    faults: list[str] | None = None,
 ) -> dict[Place, Estimate]:
-    """Return estimates of *scored* by benchmark, metric and language; reads every score."""
-    return estimates_of(scores_by_place(connection, run_id, scored))
-
-
-def estimates_of(
-    scores: Mapping[Place, Sequence[Score]], *, faults: list[str] | None = None
-) -> dict[Place, Estimate]:
-    """Return the estimate of each place's scores.
+    """Return estimates of *scored* by benchmark, metric and language; reads every score.
 
     Args:
-        scores: by place.
+        connection: to the store.
+        run_id: the run.
+        scored: how it was scored with the metrics that are meant.
         faults: takes down what cannot be put together, which then has no value.
 
     Raises:
         EvaluationError: scores cannot be put together, and nobody takes that down.
     """
     estimates = {}
+    scores = scores_by_place(connection, run_id, scored)
     for (benchmark, metric, language), here in sorted(scores.items()):
         measure = Measure.of(metric, language)
         try:

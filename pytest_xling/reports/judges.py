@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from pytest_xling.gates.evidence import annotators_behind, doubted
+from pytest_xling.gates.evidence import behind_gates, doubted
 from pytest_xling.registry import names
 from pytest_xling.reports.matrix import Cell, Column
 from pytest_xling.reports.pivot import named_pivot
@@ -36,10 +36,9 @@ def judges_behind(
         run: the run.
         verdicts: of its gates.
     """
-    behind = annotators_behind(
-        connection, run.run_id, _known(verdicts), pivot=partial(named_pivot, run)
-    )
-    return sorted(behind, key=lambda each: (each.annotator, each.aspect, each.language))
+    gates = _known(verdicts)
+    each_once = {id(each): each for behind in _behind(connection, run, gates) for each in behind}
+    return sorted(each_once.values(), key=lambda each: (each.annotator, each.aspect, each.language))
 
 
 def doubted_behind(
@@ -52,20 +51,24 @@ def doubted_behind(
         run: the run.
         verdicts: of its gates.
     """
-    alike: dict[tuple[float, int], list[tuple[Threshold, bool]]] = {}
-    for threshold, gap in _known(verdicts):
-        if threshold.min_judge_f1 is not None:
-            demand = (threshold.min_judge_f1, threshold.min_n)
-            alike.setdefault(demand, []).append((threshold, gap))
+    gates = [
+        (threshold, gap)
+        for threshold, gap in _known(verdicts)
+        if threshold.min_judge_f1 is not None
+    ]
     doubts: dict[str, set[str]] = {}
-    for gates in alike.values():
-        threshold, _ = gates[0]
-        pivot = partial(named_pivot, run)
-        for each in annotators_behind(connection, run.run_id, gates, pivot=pivot):
+    for (threshold, _), behind in zip(gates, _behind(connection, run, gates), strict=True):
+        for each in behind:
             if doubted(each, threshold):
                 name = ": ".join(filter(None, (each.annotator, each.aspect)))
                 doubts.setdefault(name, set()).add(each.language)
     return {name: sorted(languages) for name, languages in sorted(doubts.items())}
+
+
+def _behind(
+    connection: Connection, run: RunRecord, gates: Sequence[tuple[Threshold, bool]]
+) -> list[list[Behind]]:
+    return behind_gates(connection, run.run_id, gates, pivot=partial(named_pivot, run))
 
 
 def _known(verdicts: Iterable[Verdict]) -> list[tuple[Threshold, bool]]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_xling.config.settings import Settings
 from pytest_xling.engine.leases import status_now
-from pytest_xling.reports.estimates import estimates_of, without_intervals
+from pytest_xling.reports.estimates import with_intervals, without_intervals
 from pytest_xling.reports.findings import find_worst
 from pytest_xling.reports.freshness import freshness
 from pytest_xling.reports.gate_summary import GateSummary
@@ -23,7 +23,7 @@ from pytest_xling.store.cases import case_counts
 from pytest_xling.store.faults import run_faults
 from pytest_xling.store.human_labels import label_counts
 from pytest_xling.store.runs import get_run, stop_in, total_progress, unjudged_in
-from pytest_xling.store.scores import metric_steps, scores_by_place
+from pytest_xling.store.scores import metric_steps
 from pytest_xling.store.verdicts import read_verdicts
 from pytest_xling.text.display import printable
 from pytest_xling.text.numbers import amount, duration
@@ -194,7 +194,7 @@ def run_summary(
     stop = stop_in(run)
     unsummed: list[str] = []
     if intervals:
-        estimates = estimates_of(scores_by_place(connection, run_id, steps), faults=unsummed)
+        estimates = with_intervals(connection, run_id, steps, faults=unsummed)
     else:
         estimates = without_intervals(connection, run_id, steps)
     if complete is None:

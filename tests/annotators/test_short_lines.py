@@ -10,6 +10,7 @@ import pytest
 from pytest_xling.annotators.line_languages import LineLanguages, short
 from pytest_xling.engine.steps import parameters_of
 from pytest_xling.errors import ConfigError
+from pytest_xling.interfaces import annotator
 from pytest_xling.languages import find
 from tests.text.labelled_lines import each_line, short_lines_too
 
@@ -75,7 +76,7 @@ def test_the_message_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     def version(package: str) -> str:
         raise metadata.PackageNotFoundError(package)
 
-    monkeypatch.setattr(short, "version", version)
+    monkeypatch.setattr(annotator, "version", version)
     LineLanguages().check()
     with pytest.raises(ConfigError, match=r"heliport.*pip install 'pytest-xling\[short-lines\]'"):
         LineLanguages(short_lines=True).check()

@@ -7,10 +7,10 @@ Beside langid and CLD2 two more are asked, which come with the extra ``short-lin
 from __future__ import annotations
 
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Final
 
 from pytest_xling.errors import ConfigError
+from pytest_xling.interfaces.annotator import versions_of
 from pytest_xling.languages import find
 from pytest_xling.text import langid
 from pytest_xling.text.cld2 import detect
@@ -37,14 +37,7 @@ def identifiers() -> Mapping[str, str]:
     Raises:
         ConfigError: one of them is not installed.
     """
-    try:
-        return {package: version(package) for package in _PACKAGES}
-    except PackageNotFoundError as error:
-        msg = (
-            f"line_languages: short_lines needs the package {error.name}: "
-            "pip install 'pytest-xling[short-lines]'"
-        )
-        raise ConfigError(msg) from error
+    return versions_of(_PACKAGES, user="line_languages: short_lines", extra="short-lines")
 
 
 def agreed(lines: Sequence[tuple[str, Language]]) -> list[str | None]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
-from pytest_xling.errors import ConfigError
+from pytest_xling.interfaces.annotator import versions_of
 from pytest_xling.text.display import clean
 from pytest_xling.text.sentences import cut
 
@@ -25,14 +24,7 @@ def thai_splitter() -> Mapping[str, str]:
     Raises:
         ConfigError: one of them is not installed.
     """
-    try:
-        return {package: version(package) for package in _PACKAGES}
-    except PackageNotFoundError as error:
-        msg = (
-            f"translate: thai = 'pythainlp' needs the package {error.name}: "
-            "pip install 'pytest-xling[thai]'"
-        )
-        raise ConfigError(msg) from error
+    return versions_of(_PACKAGES, user="translate: thai = 'pythainlp'", extra="thai")
 
 
 def thai_sentences(text: str) -> list[str]:

@@ -177,16 +177,22 @@ def ids(pairs: Sequence[Pair], tokens: Tokens) -> list[tuple[list[int], int]]:
 def scored(
     network: Network, pairs: Sequence[Pair], *, budget: int = BUDGET_CPU
 ) -> list[NDArray[np.float64]]:
-    """Return the scores of the windows of each of *pairs*: shape (windows, stances)."""
-    of = [[replace(pair, response=text) for text in windows(pair)] for pair in pairs]
-    distinct = list(dict.fromkeys(window for each in of for window in each))
+    """Return the scores of the windows of each of *pairs*, equal ones read once.
+
+    Of a pair they have the shape (windows, stances).
+    """
+    of = {
+        pair: [replace(pair, response=text) for text in windows(pair)]
+        for pair in dict.fromkeys(pairs)
+    }
+    distinct = list(dict.fromkeys(window for each in of.values() for window in each))
     rows = ids(distinct, network.tokens)
     scores = np.empty((len(rows), len(STANCES)), np.float64)
     for places in batches([len(row) for row, _ in rows], budget=budget):
         with torch.inference_mode():
             scores[places] = network([rows[place] for place in places]).cpu().double().numpy()
     places_of = {window: place for place, window in enumerate(distinct)}
-    return [scores[[places_of[window] for window in each]] for each in of]
+    return [scores[[places_of[window] for window in of[pair]]] for pair in pairs]
 
 
 def together(
