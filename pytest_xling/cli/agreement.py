@@ -30,16 +30,15 @@ from pytest_xling.reports.review.agreement_table import (
     raters_rows,
     raters_sheet,
 )
-from pytest_xling.reports.review.calibration import (
-    CALIBRATION_COLUMNS,
-    calibration_rows,
-    check_calibrates,
-)
 from pytest_xling.reports.review.document import answer_digest
 from pytest_xling.reports.review.population import read_population
 from pytest_xling.reports.review.ratings import check_ratings, put_together, read_ratings
 from pytest_xling.reports.review.scheme import scheme_of
-from pytest_xling.reports.review.values import values_of_labels
+from pytest_xling.reports.review.values import (
+    CALIBRATION_COLUMNS,
+    calibration_rows,
+    values_of_labels,
+)
 from pytest_xling.reports.sheet import plain
 from pytest_xling.store.cases import texts_of
 from pytest_xling.store.database import Database
@@ -97,9 +96,8 @@ def run(args: argparse.Namespace) -> int:
         check_ratings(rated, population, scheme, digests=digests)
         labels = []
         if args.calibration is not None:
-            check_calibrates(scheme)
             answers = {case: answer for case, (*_, answer) in texts.items()}
-            labels = calibration_rows(population, rated, answers)
+            labels = calibration_rows(scheme, population, rated, answers)
     kept = values_of_labels(scheme, population, rated)
     _keep(args, record.run_id, scheme.benchmark, kept)
     if args.calibration is not None:

@@ -24,7 +24,7 @@ from pytest_xling.reports.review.side_by_side import draw_side_by_side
 from pytest_xling.reports.sheet import Sheet, plain
 from pytest_xling.store.human_labels import labelled_run
 from pytest_xling.store.runs import get_run
-from pytest_xling.text.numbers import amount
+from pytest_xling.text.numbers import NONE, amount
 
 if TYPE_CHECKING:
     import argparse
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from pytest_xling.records import RunRecord, Threshold
     from pytest_xling.reports.review.document import Review
     from pytest_xling.reports.review.population import Drawn
-    from pytest_xling.reports.review.side_by_side import SideBySide
 
 DEFAULT_ANSWERS = 100
 DEFAULT_QUESTIONS = 20
@@ -164,10 +163,10 @@ def _labels(
             seed=args.seed,
         )
     else:
-        deciding = draw_deciding(
+        drawn, told = draw_deciding(
             connection, record.run_id, verdict, scheme, population, seed=args.seed
         )
-        drawn, expected = deciding.drawn, f"\n{deciding.expected}"
+        expected = f"\n{told}"
         if record is not records[0]:
             expected += f"\nThe answers are those of run {record.run_id}, whose labels count here."
     review = draw_review(
@@ -184,8 +183,7 @@ def _labels(
         "tasks": json.dumps(label_studio_tasks(review), ensure_ascii=False, indent=1) + "\n",
         "configuration": label_studio_config(review),
     }
-    summary = _labels_summary(review, files, unanswered=population.unanswered)
-    return contents, summary + expected
+    return contents, _labels_summary(review, files) + expected
 
 
 def _labelled(connection: Connection, record: RunRecord, threshold: Threshold) -> RunRecord:
@@ -219,7 +217,7 @@ def _ratings(
     key = StringIO()
     write_csv(key, KEY_COLUMNS, key_rows(records))
     contents = {"page": review_page(review), "key": key.getvalue()}
-    return contents, _ratings_summary(review, files)
+    return contents, _ratings_summary(review, files, runs=len(records))
 
 
 def _files(args: argparse.Namespace) -> dict[str, Path]:
@@ -249,50 +247,46 @@ def _files(args: argparse.Namespace) -> dict[str, Path]:
     return files
 
 
-def _labels_summary(review: Review, files: Mapping[str, Path], *, unanswered: int) -> str:
-    strata = sorted(review.strata.items())
-    sheet = Sheet(
-        title=f"{len(review.items)} of {review.population:,} answers of run {review.run.run_id}, "
-        f"by what {review.scheme.metric} said",
-        columns={
-            "language": [language for (language, _), _ in strata],
-            "said": [label for (_, label), _ in strata],
-            "answers": [f"{answers:,}" for _, (answers, _) in strata],
-            "drawn": [f"{drawn:,}" for _, (_, drawn) in strata],
-            "each stands for": [
-                f"{answers / drawn:.1f}" if drawn else "–" for _, (answers, drawn) in strata
-            ],
-        },
+def _labels_summary(review: Review, files: Mapping[str, Path]) -> str:
+    document = review.document
+    metric, items = document["metric"], document["items"]
+    sheet = Sheet.of(
+        f"{len(items)} of {document['population']:,} answers of run {document['run']}, "
+        f"by what {metric} said",
+        ("language", "said", "answers", "drawn", "each stands for"),
+        [
+            (*stratum, f"{answers:,}", f"{drawn:,}", f"{answers / drawn:.1f}" if drawn else NONE)
+            for stratum, (answers, drawn) in sorted(review.strata.items())
+        ],
         left=2,
     )
     lines = [f"{kind}: {path}" for kind, path in files.items()]
-    if unanswered:
-        lines.append(f"{unanswered:,} cases without an answer are left out.")
-    if review.scheme.kind == "correctness" and not any(item.reference for item in review.items):
+    if review.left_out:
+        lines.append(f"{review.left_out:,} cases without an answer are left out.")
+    if document["kind"] == "correctness" and not any(item["reference"] for item in items):
         lines.append(
             "The run does not keep its references: raters need the benchmark's data beside."
         )
     if "page" in files:
-        lines.append(f"Then: xling agreement labels-{review.scheme.metric}-*.json")
+        lines.append(f"Then: xling agreement labels-{metric}-*.json")
     return "\n".join([plain(sheet, width=width(), color=color()), *lines])
 
 
-def _ratings_summary(review: SideBySide, files: Mapping[str, Path]) -> str:
-    strata = sorted(review.strata.items())
-    sets = {"set": [name or "–" for (_, name), _ in strata]}
-    sheet = Sheet(
-        title=f"{amount(len(review.questions), 'question')} of benchmark {review.benchmark}, "
-        f"{amount(len(review.runs), 'answer')} each",
-        columns={
-            "language": [language for (language, _), _ in strata],
-            **(sets if any(name for (_, name), _ in strata) else {}),
-            "questions": [f"{many:,}" for _, (many, _) in strata],
-            "drawn": [f"{drawn:,}" for _, (_, drawn) in strata],
-        },
+def _ratings_summary(review: Review, files: Mapping[str, Path], *, runs: int) -> str:
+    benchmark, strata = review.document["benchmark"], sorted(review.strata.items())
+    sets = ("set",) if any(name for (_, name), _ in strata) else ()
+    sheet = Sheet.of(
+        f"{amount(len(review.document['items']), 'question')} of benchmark {benchmark}, "
+        f"{amount(runs, 'answer')} each",
+        ("language", *sets, "questions", "drawn"),
+        [
+            (language, *(name or NONE for _ in sets), f"{many:,}", f"{drawn:,}")
+            for (language, name), (many, drawn) in strata
+        ],
         left=1,
     )
     lines = [f"page: {files['page']}", f"key: {files['key']} (keep it from raters)"]
     if review.left_out:
         lines.append(f"left out: {amount(review.left_out, 'question')} not answered in each run")
-    lines.append(f"Then: xling ratings ratings-{review.benchmark}-*.jsonl --key {files['key']}")
+    lines.append(f"Then: xling ratings ratings-{benchmark}-*.jsonl --key {files['key']}")
     return "\n".join([plain(sheet, width=width(), color=color()), *lines])

@@ -51,6 +51,20 @@ class Sheet:
     shortened: str = ""
     """The head of the column whose texts are cut where the others leave them too little room."""
 
+    @classmethod
+    def of(
+        cls,
+        title: str,
+        heads: Sequence[str],
+        rows: Sequence[Sequence[str]],
+        *,
+        left: int,
+        notes: Iterable[str] = (),
+    ) -> Sheet:
+        """Return a table of *rows*, each with a text below each of *heads*."""
+        columns = {head: [row[place] for row in rows] for place, head in enumerate(heads)}
+        return cls(title=title, columns=columns, left=left, notes=tuple(notes))
+
 
 def plain(sheet: Sheet, *, width: int, color: bool) -> str:
     """Return *sheet* for a terminal, cut into tables that fit *width*."""

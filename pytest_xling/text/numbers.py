@@ -147,6 +147,12 @@ def measured(made: Measured | None, *, interval: bool = True) -> str:
     return f"{figures.value(made.value)} ({ends})" if ends else figures.value(made.value)
 
 
+def with_ends(name: str, made: Measured | None) -> dict[str, float | None]:
+    """Return a measure for programs: under *name*, ``…_low`` and ``…_high``."""
+    ends = (None, None, None) if made is None else (made.value, made.low, made.high)
+    return dict(zip((name, f"{name}_low", f"{name}_high"), ends, strict=True))
+
+
 def p_value(p: float) -> str:
     """Word a p value with its sign of relation: ``= .024``, ``< .001``."""
     if p < _SMALLEST_P:

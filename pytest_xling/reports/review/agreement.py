@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from pytest_xling.stats.kappa import FleissKappa, Kappa, cohen_kappa, fleiss_kappa
 from pytest_xling.stats.labelling import weighted_labelling
 from pytest_xling.stats.rate_intervals import WeightedRate, weighted_rate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from pytest_xling.reports.review.population import Judged, Population, Stratum
+    from pytest_xling.reports.review.population import Judged, Population
     from pytest_xling.reports.review.ratings import Rated, Rating
     from pytest_xling.stats.label_quality import Labelling
 
@@ -23,8 +23,7 @@ MAJORITY: Final = "majority"
 """The rater that stands for the label most of several raters gave."""
 _SEVERAL: Final = 2
 
-Labels: TypeAlias = "dict[str, str]"
-"""By case."""
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,12 +81,30 @@ def agreement_with_judge(
         rated: by each rater; all cases are in the population.
         labels: all there are.
     """
-    rows: list[RaterAgreement] = []
-    for rater_file in rated:
-        rows += _rows(rater_file.rater, list(rater_file.ratings), population, labels=labels)
+    raters = [(each.rater, list(each.ratings)) for each in rated]
     if len(rated) >= _SEVERAL:
-        rows += _rows(MAJORITY, majority(rated), population, labels=labels)
-    return rows
+        raters.append((MAJORITY, majority(rated)))
+    return [
+        _row(rater, language, own, population, labels=labels)
+        for rater, ratings in raters
+        for language, own in _by_language({each.case_id: each for each in ratings}, population)
+    ]
+
+
+def _by_language(
+    of_case: Mapping[str, T], population: Population
+) -> Iterator[tuple[str, dict[str, T]]]:
+    """Yield what there is of cases by language; of several languages all last."""
+    languages = sorted({population.items[case].language for case in of_case})
+    for language in (*languages, *([ALL] if len(languages) > 1 else ())):
+        yield (
+            language,
+            {
+                case: each
+                for case, each in of_case.items()
+                if language in {ALL, population.items[case].language}
+            },
+        )
 
 
 def majority(rated: Sequence[Rated]) -> list[Rating]:
@@ -111,63 +128,47 @@ def _vote(ratings: Sequence[Rating]) -> Rating:
     return replace(first, label=label, cannot_tell=False, saw_judge=saw)
 
 
-def _rows(
-    rater: str, ratings: Sequence[Rating], population: Population, *, labels: Sequence[str]
-) -> list[RaterAgreement]:
-    languages = sorted({population.items[rating.case_id].language for rating in ratings})
-    sizes = population.sizes()
-    rows = []
-    for language in (*languages, *([ALL] if len(languages) > 1 else ())):
-        wanted = set(languages) if language == ALL else {language}
-        own = [rating for rating in ratings if population.items[rating.case_id].language in wanted]
-        there = {stratum: many for stratum, many in sizes.items() if stratum[0] in wanted}
-        rows.append(_row(rater, language, own, population, there, labels=labels))
-    return rows
-
-
 def _row(
     rater: str,
     language: str,
-    ratings: Sequence[Rating],
+    ratings: Mapping[str, Rating],
     population: Population,
-    sizes: Mapping[Stratum, int],
     *,
     labels: Sequence[str],
 ) -> RaterAgreement:
-    labelled_by_case = {rating.case_id: rating for rating in ratings if rating.label is not None}
-    items = [population.items[case] for case in labelled_by_case]
-    labelled = Counter(item.stratum for item in items)
-    weight = {stratum: sizes[stratum] / many for stratum, many in labelled.items()}
+    languages = {population.items[case].language for case in ratings}
+    sizes = {place: many for place, many in population.sizes().items() if place[0] in languages}
+    labelled = {case: each for case, each in ratings.items() if each.label is not None}
+    items = [population.items[case] for case in labelled]
+    drawn = Counter(item.stratum for item in items)
+    weight = {stratum: sizes[stratum] / many for stratum, many in drawn.items()}
     spoken = [item for item in items if item.label is not None]
-    right = [str(labelled_by_case[item.case_id].label) for item in items]
-    agreement = weighted_rate(
-        [labelled_by_case[item.case_id].label == item.label for item in spoken],
-        [weight[item.stratum] for item in spoken],
-        [item.cluster for item in spoken],
-    )
-    kappa = cohen_kappa(
-        [str(item.label) for item in spoken],
-        [str(labelled_by_case[item.case_id].label) for item in spoken],
-        clusters=[item.cluster for item in spoken],
-    )
-    quality = weighted_labelling(
-        right,
-        [item.label for item in items],
-        [weight[item.stratum] for item in items],
-        labels=labels,
-        clusters=[item.cluster for item in items],
-    )
+    clusters = [item.cluster for item in spoken]
     return RaterAgreement(
         rater=rater,
         language=language,
-        agreement=agreement,
-        kappa=kappa,
-        quality=quality,
-        cannot_tell=sum(rating.cannot_tell for rating in ratings),
-        unlabelled=sum(rating.label is None and not rating.cannot_tell for rating in ratings),
+        agreement=weighted_rate(
+            [labelled[item.case_id].label == item.label for item in spoken],
+            [weight[item.stratum] for item in spoken],
+            clusters,
+        ),
+        kappa=cohen_kappa(
+            [str(item.label) for item in spoken],
+            [str(labelled[item.case_id].label) for item in spoken],
+            clusters=clusters,
+        ),
+        quality=weighted_labelling(
+            [str(each.label) for each in labelled.values()],
+            [item.label for item in items],
+            [weight[item.stratum] for item in items],
+            labels=labels,
+            clusters=[item.cluster for item in items],
+        ),
+        cannot_tell=sum(each.cannot_tell for each in ratings.values()),
+        unlabelled=sum(each.label is None and not each.cannot_tell for each in ratings.values()),
         no_value=len(items) - len(spoken),
-        saw_judge=sum(rating.saw_judge for rating in labelled_by_case.values()),
-        unseen=sum(many for stratum, many in sizes.items() if stratum not in labelled),
+        saw_judge=sum(each.saw_judge for each in labelled.values()),
+        unseen=sum(many for stratum, many in sizes.items() if stratum not in drawn),
     )
 
 
@@ -178,31 +179,26 @@ def agreement_among_raters(population: Population, rated: Sequence[Rated]) -> li
     """
     if len(rated) < _SEVERAL:
         return []
-    given = _given(rated)
-    languages = sorted({population.items[case].language for case in given})
-    rows = []
-    for language in (*languages, *([ALL] if len(languages) > 1 else ())):
-        own = {
-            case: labels
-            for case, labels in given.items()
-            if language in {ALL, population.items[case].language}
-        }
-        raters = {rater for labels in own.values() for rater in labels}
-        kappa = fleiss_kappa(
-            [list(labels.values()) for labels in own.values()],
-            clusters=[population.items[case].cluster for case in own],
+    return [
+        RatersAgreement(
+            language=language,
+            raters=len({rater for ratings in own.values() for rater in ratings}),
+            kappa=fleiss_kappa(
+                [[str(each.label) for each in ratings.values()] for ratings in own.values()],
+                clusters=[population.items[case].cluster for case in own],
+            ),
         )
-        rows.append(RatersAgreement(language=language, raters=len(raters), kappa=kappa))
-    return rows
+        for language, own in _by_language(labelled(rated), population)
+    ]
 
 
-def _given(rated: Iterable[Rated]) -> dict[str, Labels]:
-    """Return the labels by case and rater."""
-    given: dict[str, Labels] = {}
+def labelled(rated: Iterable[Rated]) -> dict[str, dict[str, Rating]]:
+    """Return by case and rater what was given a label."""
+    given: dict[str, dict[str, Rating]] = {}
     for rater_file in rated:
         for rating in rater_file.ratings:
             if rating.label is not None:
-                given.setdefault(rating.case_id, {})[rater_file.rater] = rating.label
+                given.setdefault(rating.case_id, {})[rater_file.rater] = rating
     return given
 
 
@@ -211,22 +207,11 @@ def disagreements(population: Population, rated: Sequence[Rated]) -> list[Disagr
 
     First those about which all raters differ from it.
     """
-    ratings_of: dict[str, dict[str, Rating]] = {}
-    for rater_file in rated:
-        for rating in rater_file.ratings:
-            if rating.label is not None:
-                ratings_of.setdefault(rating.case_id, {})[rater_file.rater] = rating
-    disputed = [
-        Disagreement(judged=population.items[case], ratings=by_rater)
-        for case, by_rater in ratings_of.items()
-        if population.items[case].label is not None
-        and any(rating.label != population.items[case].label for rating in by_rater.values())
-    ]
-
-    def order(dispute: Disagreement) -> tuple[bool, str, str]:
-        some_agree = any(
-            rating.label == dispute.judged.label for rating in dispute.ratings.values()
-        )
-        return some_agree, dispute.judged.language, dispute.judged.case_id
-
-    return sorted(disputed, key=order)
+    disputed = []
+    for case, ratings in labelled(rated).items():
+        judged = population.items[case]
+        agree = [rating.label == judged.label for rating in ratings.values()]
+        if judged.label is not None and not all(agree):
+            order = (any(agree), judged.language, case)
+            disputed.append((order, Disagreement(judged=judged, ratings=ratings)))
+    return [dispute for _, dispute in sorted(disputed, key=lambda each: each[0])]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_xling.reports.review.agreement import MAJORITY
 from pytest_xling.reports.sheet import Sheet
 from pytest_xling.text.display import printable
-from pytest_xling.text.numbers import NONE, measured, percent
+from pytest_xling.text.numbers import NONE, measured, percent, with_ends
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
         RaterAgreement,
         RatersAgreement,
     )
-    from pytest_xling.stats.kappa import FleissKappa, Kappa
-    from pytest_xling.stats.label_quality import Measure
     from pytest_xling.stats.rate_intervals import WeightedRate
 
 _REASON: Final = 200
@@ -31,19 +29,19 @@ def judge_rows(agreements: Sequence[RaterAgreement]) -> list[dict[str, Any]]:
             "rater": agreement.rater,
             "language": agreement.language,
             "n": agreement.agreement.n,
-            **_ends("agreement", agreement.agreement),
+            **with_ends("agreement", agreement.agreement),
             "effective_n": agreement.agreement.size,
-            **_ends("kappa", agreement.quality.kappa),
-            **_ends("kappa_of_sample", agreement.kappa),
+            **with_ends("kappa", agreement.quality.kappa),
+            **with_ends("kappa_of_sample", agreement.kappa),
             "kappa_of_sample_reason": agreement.kappa.reason,
-            **_ends("macro_f1", agreement.quality.macro_f1),
+            **with_ends("macro_f1", agreement.quality.macro_f1),
             "labels": [
                 {
                     "label": label.label,
                     "n": label.support,
-                    **_ends("precision", label.precision),
-                    **_ends("recall", label.recall),
-                    **_ends("f1", label.f1),
+                    **with_ends("precision", label.precision),
+                    **with_ends("recall", label.recall),
+                    **with_ends("f1", label.f1),
                 }
                 for label in agreement.quality.labels
             ],
@@ -64,7 +62,7 @@ def raters_rows(agreements: Sequence[RatersAgreement]) -> list[dict[str, Any]]:
             "language": agreement.language,
             "raters": agreement.raters,
             "n": agreement.kappa.n,
-            **_ends("fleiss_kappa", agreement.kappa),
+            **with_ends("fleiss_kappa", agreement.kappa),
             "agreement": agreement.kappa.agreement,
             "reason": agreement.kappa.reason,
         }
@@ -99,7 +97,7 @@ def judge_sheets(agreements: Sequence[RaterAgreement], *, labeller: str) -> list
     heads = ("rater", "language", "n", "agreement (95%)", "κ (95%)", "cannot tell", "open", "saw")
     rows = [
         (
-            agreement.rater,
+            printable(agreement.rater),
             agreement.language,
             str(agreement.agreement.n),
             _percent(agreement.agreement),
@@ -132,7 +130,7 @@ def judge_sheets(agreements: Sequence[RaterAgreement], *, labeller: str) -> list
         )
     chosen = [agreement for agreement in agreements if not several or agreement.rater == MAJORITY]
     return [
-        _sheet(f"{labeller.capitalize()} against raters", heads, rows, left=2, notes=notes),
+        Sheet.of(f"{labeller.capitalize()} against raters", heads, rows, left=2, notes=notes),
         _quality(chosen, labeller),
     ]
 
@@ -142,7 +140,7 @@ def _quality(agreements: Sequence[RaterAgreement], labeller: str) -> Sheet:
     rows = []
     for agreement in agreements:
         for number, label in enumerate(agreement.quality.labels):
-            names = ("", "") if number else (agreement.rater, agreement.language)
+            names = ("", "") if number else (printable(agreement.rater), agreement.language)
             measures = (
                 measured(label.precision, interval=False),
                 measured(label.recall, interval=False),
@@ -150,7 +148,7 @@ def _quality(agreements: Sequence[RaterAgreement], labeller: str) -> Sheet:
             )
             rows.append((*names, label.label, str(label.support), *measures))
     notes = ("Raters' labels taken as right; the sample weighted back to the run.",)
-    return _sheet(f"How well {labeller} finds each label", heads, rows, left=3, notes=notes)
+    return Sheet.of(f"How well {labeller} finds each label", heads, rows, left=3, notes=notes)
 
 
 def raters_sheet(agreements: Sequence[RatersAgreement]) -> Sheet:
@@ -173,7 +171,7 @@ def raters_sheet(agreements: Sequence[RatersAgreement]) -> Sheet:
         "Of answers with two labels or more, as sampled; bootstrap over claims or questions.",
         *(f"{NONE}: {reason}." for reason in reasons),
     )
-    return _sheet("Raters against each other", heads, rows, left=1, notes=notes)
+    return Sheet.of("Raters against each other", heads, rows, left=1, notes=notes)
 
 
 def disagreement_text(disputed: Sequence[Disagreement], *, limit: int, labeller: str) -> str:
@@ -187,22 +185,6 @@ def disagreement_text(disputed: Sequence[Disagreement], *, limit: int, labeller:
     if len(disputed) > limit:
         lines.append(f"  … and {len(disputed) - limit} more; --json has all")
     return "\n".join(lines)
-
-
-def _sheet(
-    title: str,
-    heads: Sequence[str],
-    rows: Sequence[tuple[str, ...]],
-    *,
-    left: int,
-    notes: Sequence[str],
-) -> Sheet:
-    columns = {head: [printable(row[n]) for row in rows] for n, head in enumerate(heads)}
-    return Sheet(title=title, columns=columns, left=left, notes=tuple(notes))
-
-
-def _ends(name: str, made: FleissKappa | Kappa | Measure | WeightedRate) -> dict[str, float | None]:
-    return {name: made.value, f"{name}_low": made.low, f"{name}_high": made.high}
 
 
 def _percent(rate: WeightedRate) -> str:

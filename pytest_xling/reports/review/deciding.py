@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.gates.corrected import LEAST_LABELS
 from pytest_xling.planning.subset import benchmark_meant
-from pytest_xling.reports.review.population import allocated, stratified
+from pytest_xling.reports.review.population import drawn, stratified
 from pytest_xling.stats.corrected import Judged, Labelled, corrected_rate
 from pytest_xling.stats.label_allocation import labels_to_decide
 from pytest_xling.store.human_labels import human_values
@@ -17,25 +16,15 @@ from pytest_xling.store.verdicts import read_verdicts
 from pytest_xling.text.numbers import percent
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
 
     from sqlalchemy import Connection
 
     from pytest_xling.records import Threshold, Verdict
-    from pytest_xling.reports.review.population import Drawn, Population
+    from pytest_xling.reports.review.population import Drawn, Population, Stratum
     from pytest_xling.reports.review.scheme import Scheme
 
 FIRST = 40
 """Answers to label where none of a run is labelled: twice as many as gates need at least."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Deciding:
-    """Answers to be labelled for a gate, and what is expected of it."""
-
-    drawn: tuple[Drawn, ...]
-    expected: str
-    """In words."""
 
 
 def decided_by(connection: Connection, run_id: str, gate: str, *, benchmark: str | None) -> Verdict:
@@ -87,8 +76,8 @@ def draw_deciding(
     population: Population,
     *,
     seed: int,
-) -> Deciding:
-    """Draw the answers whose labels are expected to settle a gate soonest.
+) -> tuple[list[Drawn], str]:
+    """Draw the answers whose labels are expected to settle a gate soonest; say what is expected.
 
     Where too few are labelled yet, a first sample that is spread evenly over what the judge said.
     Else as many of each of these as :func:`pytest_xling.stats.label_allocation.labels_to_decide`
@@ -109,10 +98,12 @@ def draw_deciding(
     if missing or len(labelled) < LEAST_LABELS:
         untold = asked.keys() - labelled.keys()
         sample = [(item.case_id, item.stratum) for item in items if item.case_id not in untold]
-        drawn = [draw for draw in stratified(sample, FIRST, seed=seed) if draw.name not in labelled]
-        _check_left(drawn, verdict)
-        expected = f"{len(drawn)} answers first; how many settle {verdict.case}, these will tell."
-        return Deciding(drawn=tuple(drawn), expected=expected)
+        first = stratified(sample, FIRST, seed=seed)
+        first = _left([draw for draw in first if draw.name not in labelled], verdict)
+        return (
+            first,
+            f"{len(first)} answers first; how many settle {verdict.case}, these will tell.",
+        )
     sizes = population.sizes()
     drawn_of = Counter(population.items[case].stratum for case in labelled)
     judged = [Judged(item.stratum, item.cluster) for item in items]
@@ -137,19 +128,20 @@ def draw_deciding(
         why = plan.reason or "it is settled by the labels there are: run `xling gate` again"
         msg = f"{verdict.case}: {why}"
         raise ConfigError(msg)
-    shares = {stratum: plan.more[stratum] for stratum in sorted(strata)}
-    drawn = allocated(population, shares, without=asked, seed=seed)
-    _check_left(drawn, verdict)
-    expected = (
-        f"{len(drawn)} labels beside the {len(labelled)} there are may settle {verdict.case}: "
+    members: dict[Stratum, list[str]] = {stratum: [] for stratum in sorted(strata)}
+    for item in items:
+        members[item.stratum].append(item.case_id)
+    shares = {stratum: plan.more[stratum] for stratum in members}
+    chosen = _left(drawn(members, shares, without=asked, seed=seed), verdict)
+    return chosen, (
+        f"{len(chosen)} labels beside the {len(labelled)} there are may settle {verdict.case}: "
         f"{percent(plan.low)} to {percent(plan.high)} is then expected, and its limit is "
         f"{100 * limit:g}%. Give all files to `xling agreement` together."
     )
-    return Deciding(drawn=tuple(drawn), expected=expected)
 
 
-def _check_left(drawn: Sequence[Drawn], verdict: Verdict) -> None:
-    """Check that there are answers to label.
+def _left(drawn: list[Drawn], verdict: Verdict) -> list[Drawn]:
+    """Return what is to be labelled.
 
     Raises:
         ConfigError: people have looked at all that would help.
@@ -157,6 +149,7 @@ def _check_left(drawn: Sequence[Drawn], verdict: Verdict) -> None:
     if not drawn:
         msg = f"{verdict.case}: what is not labelled yet, people have seen and could not tell"
         raise ConfigError(msg)
+    return drawn
 
 
 def _alpha(verdict: Verdict, rate: float, limit: float) -> float:

@@ -10,13 +10,20 @@ from typing import TYPE_CHECKING, Any, Final
 from xml.sax.saxutils import quoteattr
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from pytest_xling.reports.review.document import Review
-    from pytest_xling.reports.review.scheme import Scheme
 
 LABEL: Final = "label"
 REASON: Final = "reason"
 """Names of the two controls; what raters say is exported under them."""
 CANNOT_TELL: Final = "cannot tell"
+_SHARED: Final = ("run", "benchmark", "metric")
+_OF_ITEM: Final = (
+    *("case", "language", "weight", "question", "claim", "veracity", "reference", "answer"),
+    "digest",
+)
+"""All but what the judge said."""
 _SHOWN: Final = (
     ("question", "Question"),
     ("claim", "Claim"),
@@ -35,36 +42,20 @@ _REASON: Final = 'editable="true" placeholder="Reason, if you like"'
 
 def label_studio_tasks(review: Review) -> list[dict[str, Any]]:
     """Return the tasks, one per item."""
-    scheme = review.scheme
+    document = review.document
+    shared = {"review": document["id"], **{name: document[name] for name in _SHARED}}
     return [
-        {
-            "data": {
-                "review": review.id,
-                "run": review.run.run_id,
-                "benchmark": scheme.benchmark,
-                "metric": scheme.metric,
-                "case": item.judged.case_id,
-                "language": item.judged.language,
-                "weight": item.weight,
-                "question": item.question,
-                "claim": item.claim,
-                "veracity": item.veracity,
-                "reference": item.reference,
-                "answer": item.answer,
-                "digest": item.digest,
-            }
-        }
-        for item in review.items
+        {"data": shared | {name: item[name] for name in _OF_ITEM}} for item in document["items"]
     ]
 
 
 def label_studio_config(review: Review) -> str:
     """Return the labelling configuration: XML to paste into a project's labelling interface."""
-    scheme = review.scheme
+    document = review.document
     parts = [
         (name, head)
         for name, head in _SHOWN
-        if name == "answer" or any(getattr(item, name) for item in review.items)
+        if name == "answer" or any(item[name] for item in document["items"])
     ]
     lines = ["<View>", f"  <Style>{_STYLE}</Style>"]
     for name, head in parts:
@@ -73,9 +64,9 @@ def label_studio_config(review: Review) -> str:
             f'  <Text name="{name}" value="${name}" valueType="text"/>',
         ]
     lines += [
-        f"  <Header value={_quoted(scheme.question)}/>",
+        f"  <Header value={_quoted(document['asked'])}/>",
         f'  <Choices name="{LABEL}" toName="answer" choice="single-radio" required="true">',
-        *_choices(scheme),
+        *_choices(document["labels"]),
         "  </Choices>",
         f'  <TextArea name="{REASON}" toName="answer" rows="3" maxSubmissions="1" {_REASON}/>',
         "</View>",
@@ -83,11 +74,11 @@ def label_studio_config(review: Review) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _choices(scheme: Scheme) -> list[str]:
-    options = [(name, scheme.meanings[name]) for name in scheme.labels]
+def _choices(labels: Sequence[Mapping[str, str]]) -> list[str]:
     return [
-        f'    <Choice value={_quoted(name)} hotkey="{key % 10}" hint={_quoted(meaning)}/>'
-        for key, (name, meaning) in enumerate(options, start=1)
+        f'    <Choice value={_quoted(label["name"])} hotkey="{key % 10}"'
+        f" hint={_quoted(label['meaning'])}/>"
+        for key, label in enumerate(labels, start=1)
     ] + [f'    <Choice value={_quoted(CANNOT_TELL)} hotkey="0"/>']
 
 

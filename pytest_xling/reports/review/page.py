@@ -12,12 +12,11 @@ from pytest_xling.reports.offline import content_policy, inert
 
 if TYPE_CHECKING:
     from pytest_xling.reports.review.document import Review
-    from pytest_xling.reports.review.side_by_side import SideBySide
 
 _HERE = Path(__file__).parent
 
 
-def review_page(review: Review | SideBySide) -> str:
+def review_page(review: Review) -> str:
     """Return the page for *review*."""
     style = _asset("review.css")
     parts = ("kept.js", "showing.js", f"{review.asks}.js", "review.js")
@@ -29,7 +28,7 @@ def review_page(review: Review | SideBySide) -> str:
         title=html.escape(review.title),
         style=style,
         program=program,
-        data=inert(json.dumps(review.as_json(), ensure_ascii=False, allow_nan=False)),
+        data=inert(json.dumps(review.document, ensure_ascii=False, allow_nan=False)),
     )
 
 

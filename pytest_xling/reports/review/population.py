@@ -12,7 +12,7 @@ from pytest_xling.store.cases import read_cases
 from pytest_xling.store.scores import level_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from sqlalchemy import Connection
 
@@ -35,13 +35,12 @@ class Drawn:
 def stratified(population: Iterable[tuple[str, Stratum]], size: int, *, seed: int) -> list[Drawn]:
     """Draw *size* items, at random within strata, at least one of each; all if there are fewer.
 
+    They are mixed: neither language nor stratum can be told from an item's place.
+
     Args:
         population: names, each once, with their strata.
         size: how many to draw.
         seed: of the draw.
-
-    Returns:
-        The items, mixed: neither language nor stratum can be told from an item's place.
 
     Raises:
         ConfigError: *size* is too small for the strata.
@@ -50,30 +49,24 @@ def stratified(population: Iterable[tuple[str, Stratum]], size: int, *, seed: in
     for name, stratum in population:
         members[stratum].append(name)
     shares = allocate({stratum: len(names) for stratum, names in members.items()}, size)
-    drawn = [
-        Drawn(name=name, stratum=stratum, weight=len(names) / shares[stratum])
-        for stratum, names in members.items()
-        for name in drawing_order(names, seed=seed)[: shares[stratum]]
-    ]
-    return sorted(drawn, key=lambda item: content_key(["place", seed, item.name]))
+    return drawn(members, shares, seed=seed)
 
 
-def allocated(
-    population: Population, shares: Mapping[Stratum, int], *, without: Collection[str], seed: int
+def drawn(
+    members: Mapping[Stratum, Sequence[str]],
+    shares: Mapping[Stratum, int],
+    *,
+    without: Collection[str] = (),
+    seed: int,
 ) -> list[Drawn]:
-    """Draw so many items of each stratum, at random, from those that are not among *without*."""
-    drawn = []
+    """Draw so many members of each stratum, at random, from those that are not among *without*."""
+    items = []
     for stratum, share in shares.items():
-        names = [name for name, item in population.items.items() if item.stratum == stratum]
-        left = [name for name in drawing_order(names, seed=seed) if name not in without]
+        names = sorted(members[stratum], key=lambda name: content_key(["draw", seed, name]))
+        left = [name for name in names if name not in without]
         whole = len(names) / (len(names) - len(left) + share) if share else 0.0
-        drawn += [Drawn(name=name, stratum=stratum, weight=whole) for name in left[:share]]
-    return sorted(drawn, key=lambda item: content_key(["place", seed, item.name]))
-
-
-def drawing_order(names: Iterable[str], *, seed: int) -> list[str]:
-    """Return *names* in an order that is random but for the seed."""
-    return sorted(names, key=lambda name: content_key(["draw", seed, name]))
+        items += [Drawn(name=name, stratum=stratum, weight=whole) for name in left[:share]]
+    return sorted(items, key=lambda item: content_key(["place", seed, item.name]))
 
 
 def allocate(sizes: Mapping[Stratum, int], size: int) -> dict[Stratum, int]:
@@ -156,10 +149,7 @@ class Population:
 
     def sizes(self) -> dict[Stratum, int]:
         """Return how many answers there are, by stratum."""
-        sizes: dict[Stratum, int] = {}
-        for item in self.items.values():
-            sizes[item.stratum] = sizes.get(item.stratum, 0) + 1
-        return sizes
+        return dict(Counter(item.stratum for item in self.items.values()))
 
     def at_level(self, level: int) -> Population:
         """Return the answers to questions of one level of presupposition."""

@@ -91,75 +91,57 @@ def _long_number(text: str) -> str:
 
 def _page(read: dict[str, Any], *, path: Path) -> Rated:
     if read.get("version") != VERSION:
-        msg = (
-            f"{path}: has version {read.get('version')!r} of the format, and this is for {VERSION};"
-            " use the pytest-xling its page was made with"
-        )
-        raise DataError(msg)
-    named = {key: _text(read, key, where=f"{path}") for key in ("rater", *_REVIEW_KEYS)}
-    if not named["rater"].strip():
-        msg = f"{path}: key 'rater' is empty; write who labelled"
-        raise DataError(msg)
+        has = f"has version {read.get('version')!r} of the format, and this is for {VERSION}"
+        raise _damaged(path, has, fix="use the pytest-xling its page was made with")
+    named = {key: _text(read, key, where=path) for key in _REVIEW_KEYS}
+    rater = _text(read, "rater", where=path).strip()
+    if not rater:
+        raise _damaged(path, "key 'rater' is empty", fix="write who labelled")
     items = read.get("items")
     if not isinstance(items, list):
-        msg = f"{path}: key 'items' must be a list; save the labels again"
-        raise DataError(msg)
-    ratings = [_rating(item, where=f"{path}: items[{n}]") for n, item in enumerate(items)]
-    _check_once(ratings, path=path)
-    return Rated(
-        source=str(path),
-        rater=named["rater"].strip(),
-        run=named["run"],
-        benchmark=named["benchmark"],
-        metric=named["metric"],
-        ratings=tuple(ratings),
-    )
+        raise _damaged(path, "key 'items' must be a list")
+    ratings: dict[str, Rating] = {}
+    for number, item in enumerate(items):
+        rating = _rating(item, where=f"{path}: items[{number}]")
+        if before := ratings.get(rating.case_id):
+            twice = f"case {rating.case_id!r} is there twice, first at "
+            twice += before.where.removeprefix(f"{path}: ")
+            raise _damaged(rating.where, twice, fix="keep one")
+        ratings[rating.case_id] = rating
+    return Rated(source=str(path), rater=rater, ratings=tuple(ratings.values()), **named)
 
 
 def _rating(item: object, *, where: str) -> Rating:
     if not isinstance(item, dict):
-        msg = f"{where}: must be an object; save the labels again"
-        raise DataError(msg)
+        raise _damaged(where, "must be an object")
+    for key in ("label", "judge"):
+        if not isinstance(item.get(key), str | None):
+            must = f"key {key!r} must be a text or null, not {item[key]!r}"
+            raise _damaged(where, must)
     label = item.get("label")
-    if label is not None and not isinstance(label, str):
-        msg = f"{where}: key 'label' must be a text or null, not {label!r}"
-        raise DataError(msg)
-    judge = item.get("judge")
-    if judge is not None and not isinstance(judge, str):
-        msg = f"{where}: key 'judge' must be a text or null, not {judge!r}"
-        raise DataError(msg)
     return Rating(
         case_id=_text(item, "case", where=where),
         label=label,
         cannot_tell=label is None and item.get("cannot_tell") is True,
         reason=_text(item, "reason", where=where) if item.get("reason") else "",
         saw_judge=item.get("saw_judge") is True,
-        judge=judge,
+        judge=item.get("judge"),
         has_judge="judge" in item,
         digest=_text(item, "digest", where=where) if "digest" in item else "",
         where=where,
     )
 
 
-def _text(read: dict[str, Any], key: str, *, where: str) -> str:
+def _damaged(where: object, what: str, *, fix: str = "save the labels again") -> DataError:
+    return DataError(f"{where}: {what}; {fix}")
+
+
+def _text(read: dict[str, Any], key: str, *, where: object) -> str:
     value = read.get(key)
     if not isinstance(value, str):
         what = "is missing" if key not in read else f"must be a text, not {value!r}"
-        msg = f"{where}: key {key!r} {what}; save the labels again"
-        raise DataError(msg)
+        raise _damaged(where, f"key {key!r} {what}")
     return clean(value)
-
-
-def _check_once(ratings: Sequence[Rating], *, path: Path) -> None:
-    seen: dict[str, Rating] = {}
-    for rating in ratings:
-        if rating.case_id in seen:
-            msg = (
-                f"{rating.where}: case {rating.case_id!r} is there twice, first at "
-                f"{seen[rating.case_id].where.removeprefix(f'{path}: ')}; keep one"
-            )
-            raise DataError(msg)
-        seen[rating.case_id] = rating
 
 
 def _label_studio(tasks: list[dict[str, Any]], *, path: Path) -> list[Rated]:
@@ -170,36 +152,29 @@ def _label_studio(tasks: list[dict[str, Any]], *, path: Path) -> list[Rated]:
         where = f"{path}: task [{number}]"
         data, annotations = task.get("data"), task.get("annotations")
         if not isinstance(data, dict) or not isinstance(annotations, list):
-            msg = (
-                f"{where}: has no 'data' and 'annotations'; export from Label Studio in the format "
-                "JSON, not JSON-MIN or CSV"
-            )
-            raise DataError(msg)
-        named = {key: _text(data, key, where=f"{where}: data") for key in _REVIEW_KEYS}
-        case = _text(data, "case", where=f"{where}: data")
-        digest = _text(data, "digest", where=f"{where}: data") if "digest" in data else ""
+            fix = "export from Label Studio in the format JSON, not JSON-MIN or CSV"
+            raise _damaged(where, "has no 'data' and 'annotations'", fix=fix)
+        shared = [
+            key for key in (*_REVIEW_KEYS, "case", "digest") if key != "digest" or key in data
+        ]
+        named = {key: _text(data, key, where=f"{where}: data") for key in shared}
+        item = {key: named.pop(key) for key in ("case", "digest") if key in named}
         for key, value in named.items():
             if first.setdefault(key, value) != value:
-                msg = (
-                    f"{where}: is of the {key} {value!r}, and tasks before it of {first[key]!r}; "
-                    "export the tasks of one review"
-                )
-                raise DataError(msg)
+                others = f"is of the {key} {value!r}, and tasks before it of {first[key]!r}"
+                raise _damaged(where, others, fix="export the tasks of one review")
         for annotation in annotations:
             if not isinstance(annotation, dict) or annotation.get("was_cancelled"):
                 continue
             rater = _rater(annotation.get("completed_by"), where=where)
             ratings = by_rater.setdefault(rater, {})
-            if case in ratings:
-                msg = (
-                    f"{where}: {rater} has labelled case {case!r} twice; delete one of the "
-                    "annotations"
-                )
-                raise DataError(msg)
-            ratings[case] = _annotation(annotation, case=case, digest=digest, where=where)
+            if item["case"] in ratings:
+                twice = f"{rater} has labelled case {item['case']!r} twice"
+                raise _damaged(where, twice, fix="delete one of the annotations")
+            said = item | _annotation(annotation, where=where)
+            ratings[item["case"]] = _rating(said, where=where)
     if not by_rater:
-        msg = f"{path}: no task has an annotation; label some and export again"
-        raise DataError(msg)
+        raise _damaged(path, "no task has an annotation", fix="label some and export again")
     return [
         Rated(source=str(path), rater=rater, ratings=tuple(ratings.values()), **first)
         for rater, ratings in by_rater.items()
@@ -213,38 +188,31 @@ def _rater(name: object, *, where: str) -> str:
         return clean(name.strip())
     if isinstance(name, int):
         return f"label-studio-{name}"
-    msg = f"{where}: an annotation does not say who made it ('completed_by'); export again"
-    raise DataError(msg)
+    raise _damaged(
+        where, "an annotation does not say who made it ('completed_by')", fix="export again"
+    )
 
 
-def _annotation(annotation: dict[str, Any], *, case: str, digest: str, where: str) -> Rating:
+def _annotation(annotation: dict[str, Any], *, where: str) -> dict[str, Any]:
+    """Return what an annotation says, as the page saves it."""
     result = annotation.get("result")
     values: dict[str, Any] = {
         part["from_name"]: part["value"]
         for part in (result if isinstance(result, list) else ())
         if isinstance(part, dict) and isinstance(part.get("value"), dict) and "from_name" in part
     }
-    label = _single_choice(values.get(LABEL, {}).get("choices"), where=where)
-    reasons = values.get(REASON, {}).get("text")
-    reasons = [reasons] if isinstance(reasons, str) else reasons or []
-    cannot_tell = label == CANNOT_TELL
-    return Rating(
-        case_id=case,
-        label=None if cannot_tell else label,
-        cannot_tell=cannot_tell,
-        reason=clean("\n".join(map(str, reasons))),
-        digest=digest,
-        where=where,
-    )
-
-
-def _single_choice(choices: object, *, where: str) -> str | None:
-    if choices is None or choices == []:
-        return None
-    if isinstance(choices, list) and len(choices) == 1 and isinstance(choices[0], str):
-        return clean(choices[0])
-    msg = f"{where}: the control {LABEL!r} has {choices!r}, and one label is wanted; choose one"
-    raise DataError(msg)
+    chosen = values.get(LABEL, {}).get("choices")
+    if chosen and not (isinstance(chosen, list) and [str] == [*map(type, chosen)]):
+        several = f"the control {LABEL!r} has {chosen!r}, and one label is wanted"
+        raise _damaged(where, several, fix="choose one")
+    label = clean(chosen[0]) if chosen else None
+    reasons = values.get(REASON, {}).get("text") or []
+    reasons = [reasons] if isinstance(reasons, str) else reasons
+    return {
+        "label": None if label == CANNOT_TELL else label,
+        "cannot_tell": label == CANNOT_TELL,
+        "reason": "\n".join(map(str, reasons)),
+    }
 
 
 def put_together(rated: Sequence[Rated]) -> list[Rated]:
@@ -260,17 +228,13 @@ def put_together(rated: Sequence[Rated]) -> list[Rated]:
     first = rated[0]
     raters: dict[str, Rated] = {}
     for other in rated:
-        for key in ("run", "benchmark", "metric"):
+        for key in _REVIEW_KEYS:
             mine, theirs = getattr(first, key), getattr(other, key)
             if mine != theirs:
-                msg = (
-                    f"{other.source}: is of the {key} {theirs!r}, and {first.source} of {mine!r}; "
-                    "compare labels of one review"
-                )
-                raise DataError(msg)
-        same = raters.get(other.rater.casefold())
-        if same is None:
-            raters[other.rater.casefold()] = other
+                differs = f"is of the {key} {theirs!r}, and {first.source} of {mine!r}"
+                raise _damaged(other.source, differs, fix="compare labels of one review")
+        same = raters.setdefault(other.rater.casefold(), other)
+        if same is other:
             continue
         ratings = {rating.case_id: rating for rating in same.ratings}
         for rating in other.ratings:
@@ -278,12 +242,12 @@ def put_together(rated: Sequence[Rated]) -> list[Rated]:
             if before is rating or (rating.label is None and not rating.cannot_tell):
                 continue
             if before.label is not None and rating.label is not None:
-                msg = (
-                    f"{other.source}: is of the rater {other.rater!r}, and so is {same.source}: "
-                    f"both have case {rating.case_id!r}; leave one out, or if they are two people, "
-                    "write another 'rater' into one"
+                both = (
+                    f"is of the rater {other.rater!r}, and so is {same.source}: both have case "
+                    f"{rating.case_id!r}"
                 )
-                raise DataError(msg)
+                fix = "leave one out, or if they are two people, write another 'rater' into one"
+                raise _damaged(other.source, both, fix=fix)
             if before.label is None:
                 ratings[rating.case_id] = rating
         raters[other.rater.casefold()] = replace(same, ratings=tuple(ratings.values()))
@@ -306,57 +270,56 @@ def check_ratings(
     """
     for rater_file in rated:
         for rating in rater_file.ratings:
-            _check(rating, rater_file, population, scheme)
-            _check_answer(rating, rater_file, digests[rating.case_id])
+            if fault := _fault(rating, rater_file, population, scheme, digests=digests):
+                msg = f"{rating.where}: {fault}"
+                raise DataError(msg)
         if not any(rating.label is not None for rating in rater_file.ratings):
-            who = f"{rater_file.source}: {rater_file.rater}"
-            msg = f"{who} has labelled nothing; label some answers first"
-            raise DataError(msg)
+            nothing = f"{rater_file.rater} has labelled nothing"
+            raise _damaged(rater_file.source, nothing, fix="label some answers first")
 
 
-def _check(rating: Rating, of: Rated, population: Population, scheme: Scheme) -> None:
+def _fault(
+    rating: Rating,
+    of: Rated,
+    population: Population,
+    scheme: Scheme,
+    *,
+    digests: Mapping[str, str],
+) -> str:
+    """Say what is wrong with a rating; a run's name is soon used again for another run."""
     answer = population.items.get(rating.case_id)
+    case, run = f"case {rating.case_id!r}", f"run {of.run!r}"
     if answer is None:
-        msg = (
-            f"{rating.where}: case {rating.case_id!r} is not among the answers of run {of.run!r} "
-            f"that were scored with {of.metric!r}.{did_you_mean(rating.case_id, population.items)} "
+        return (
+            f"{case} is not among the answers of {run} that were scored with {of.metric!r}."
+            f"{did_you_mean(rating.case_id, population.items)} "
             "Name the store the review was made from with --xling-store"
         )
-        raise DataError(msg)
     if rating.label is not None and rating.label not in scheme.labels:
-        msg = (
-            f"{rating.where}: unknown label {rating.label!r}."
-            f"{did_you_mean(rating.label, scheme.labels)} Known: {', '.join(scheme.labels)}"
+        return (
+            f"unknown label {rating.label!r}.{did_you_mean(rating.label, scheme.labels)} "
+            f"Known: {', '.join(scheme.labels)}"
         )
-        raise DataError(msg)
     if rating.has_judge and rating.judge != answer.label:
-        msg = (
-            f"{rating.where}: case {rating.case_id!r} had the label {rating.judge!r} when it was"
-            f" reviewed, and in this store's run {of.run!r} it has {answer.label!r}: the review is"
-            " of another run called so; name its store with --xling-store"
+        return (
+            f"{case} had the label {rating.judge!r} when it was reviewed, and in this store's {run}"
+            f" it has {answer.label!r}: the review is of another run called so; name its store with"
+            " --xling-store"
         )
-        raise DataError(msg)
-
-
-def _check_answer(rating: Rating, of: Rated, stored: str) -> None:
-    """Check that what was labelled is the answer that the run has: a name is soon used again."""
-    if rating.digest == stored:
-        return
+    if rating.digest == digests[rating.case_id]:
+        return ""
     if rating.digest:
-        msg = (
-            f"{rating.where}: case {rating.case_id!r} was labelled of another answer than this "
-            f"store's run {of.run!r} has: the review is of another run called so. Name its store "
-            "with --xling-store, or label this run's answers: xling review"
+        return (
+            f"{case} was labelled of another answer than this store's {run} has: the review is of"
+            " another run called so. Name its store with --xling-store, or label this run's"
+            " answers: xling review"
         )
-        raise DataError(msg)
     again = (
         "make the page again with the same options of xling review, load this file there, save it"
         if rating.has_judge
         else "write the tasks again (xling review --label-studio) and take over their 'digest'"
     )
-    msg = (
-        f"{rating.where}: case {rating.case_id!r} has no digest of the answer that was labelled, "
-        f"which may be another than run {of.run!r} has: the review is by an earlier pytest-xling. "
-        f"To go on with its labels {again}"
+    return (
+        f"{case} has no digest of the answer that was labelled, which may be another than {run} "
+        f"has: the review is by an earlier pytest-xling. To go on with its labels {again}"
     )
-    raise DataError(msg)

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Final
 
 from pytest_xling.analysis.rating_key import code_of
 from pytest_xling.analysis.rating_scheme import ASPECTS, RATING
 from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.keys import content_key
 from pytest_xling.planning.subset import benchmark_meant, benchmarks_meant
-from pytest_xling.reports.review.document import (
-    FORMAT,
-    VERSION,
-    answer_digest,
-    languages_of,
-    review_id,
-)
+from pytest_xling.reports.review.document import Review, answer_digest, new_document
 from pytest_xling.reports.review.population import stratified
 from pytest_xling.store.cases import StoredCase, case_counts, read_cases, texts_of
 
@@ -30,84 +23,15 @@ if TYPE_CHECKING:
     from pytest_xling.reports.review.population import Stratum
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """A question with its answers as they are shown."""
-
-    case_id: str
-    language: str
-    set: str
-    """Such as ``specific``; "" where the data have none."""
-    question: str
-    reference: str
-    """"" where it is not known."""
-    answers: tuple[tuple[str, str], ...]
-    """The code of each answer's run, and its text; in an order of the question's own."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SideBySide:
-    """Questions whose answers are to be rated; nothing in it but the runs says which models'."""
-
-    runs: tuple[RunRecord, ...]
-    benchmark: str
-    seed: int
-    """Of the draw, and of the order of each question's answers."""
-    strata: Mapping[Stratum, tuple[int, int]]
-    """How many questions all runs answered, and how many are drawn; by language and set."""
-    left_out: int
-    """Questions that some run was not asked, or did not answer."""
-    questions: tuple[Question, ...]
-    asks: ClassVar = "ratings"
-
-    @property
-    def title(self) -> str:
-        """What the page is called."""
-        return f"Answers to questions of {self.benchmark}"
-
-    @property
-    def id(self) -> str:
-        """The same for the same answers in the same order; told from any other review."""
-        shown = [[asked.case_id, *(code for code, _ in asked.answers)] for asked in self.questions]
-        return review_id([self.benchmark, self.seed, shown])
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the review as the page reads it."""
-        return {
-            "format": FORMAT,
-            "version": VERSION,
-            "id": self.id,
-            "benchmark": self.benchmark,
-            "kind": self.asks,
-            "seed": self.seed,
-            "aspects": [
-                {
-                    "name": aspect.name,
-                    "asked": aspect.asked,
-                    "key": aspect.key,
-                    "choices": [
-                        {"name": name, "meaning": meaning}
-                        for name, meaning in aspect.choices.items()
-                    ],
-                }
-                for aspect in (RATING, *ASPECTS)
-            ],
-            "languages": languages_of({asked.language for asked in self.questions}),
-            "items": [
-                {
-                    "case": asked.case_id,
-                    "language": asked.language,
-                    "set": asked.set,
-                    "question": asked.question,
-                    "reference": asked.reference,
-                    "answers": [
-                        {"model": code, "text": text, "digest": answer_digest(asked.question, text)}
-                        for code, text in asked.answers
-                    ],
-                }
-                for asked in self.questions
-            ],
-        }
+_CHOICES: Final = [
+    {
+        "name": aspect.name,
+        "asked": aspect.asked,
+        "key": aspect.key,
+        "choices": [{"name": name, "meaning": meaning} for name, meaning in aspect.choices.items()],
+    }
+    for aspect in (RATING, *ASPECTS)
+]
 
 
 def draw_side_by_side(
@@ -118,8 +42,10 @@ def draw_side_by_side(
     languages: Collection[str],
     size: int,
     seed: int,
-) -> SideBySide:
+) -> Review:
     """Draw *size* questions that all *runs* answered, evenly from languages and sets.
+
+    Nothing in the document says which models' answers they are.
 
     Args:
         connection: to the store.
@@ -139,44 +65,53 @@ def draw_side_by_side(
         raise ConfigError(msg)
     chosen = _benchmark(connection, names, benchmark)
     answered, asked = _answered(connection, names, chosen, languages)
-    drawn = [
-        draw.name
-        for draw in stratified(
-            ((name, _stratum(case)) for name, case in answered.items()), size, seed=seed
-        )
-    ]
+    strata = {name: _stratum(case) for name, case in answered.items()}
+    drawn = [draw.name for draw in stratified(strata.items(), size, seed=seed)]
     texts = {
         code_of(run): texts_of(connection, run.run_id, benchmark=chosen, case_ids=drawn)
         for run in runs
     }
     _check_same_questions(names, list(texts.values()))
     first = next(iter(texts.values()))
-    questions = []
+    items, order = [], []
     in_language: Counter[str] = Counter()
     for name in drawn:
-        language = answered[name].language
+        language, known = answered[name].language, answered[name].metadata
         question, reference, _ = first[name]
         codes = _order(texts, language=language, number=in_language[language], seed=seed)
         in_language[language] += 1
-        questions.append(
-            Question(
-                case_id=name,
-                language=language,
-                set=answered[name].metadata.get("set", ""),
-                question=question,
-                reference=reference or answered[name].metadata.get("reference", ""),
-                answers=tuple((code, texts[code][name][2]) for code in codes),
-            )
+        order.append([name, *codes])
+        answers = [(code, texts[code][name][2]) for code in codes]
+        items.append(
+            {
+                "case": name,
+                "language": language,
+                "set": known.get("set", ""),
+                "question": question,
+                "reference": reference or known.get("reference", ""),
+                "answers": [
+                    {"model": code, "text": text, "digest": answer_digest(question, text)}
+                    for code, text in answers
+                ],
+            }
         )
-    sizes = Counter(map(_stratum, answered.values()))
-    shown = Counter(_stratum(answered[name]) for name in drawn)
-    return SideBySide(
-        runs=tuple(runs),
+    document = new_document(
+        [chosen, seed, order],
+        set(in_language),
         benchmark=chosen,
+        kind="ratings",
         seed=seed,
-        strata={stratum: (many, shown[stratum]) for stratum, many in sizes.items()},
+        aspects=_CHOICES,
+    )
+    shown = Counter(strata[name] for name in drawn)
+    return Review(
+        asks="ratings",
+        title=f"Answers to questions of {chosen}",
+        strata={
+            stratum: (many, shown[stratum]) for stratum, many in Counter(strata.values()).items()
+        },
         left_out=asked - len(answered),
-        questions=tuple(questions),
+        document=document | {"items": items},
     )
 
 

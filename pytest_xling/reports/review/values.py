@@ -1,11 +1,11 @@
-"""What people's labels say a metric should have said."""
+"""What people's labels stand for: what a metric should have said, and answers to calibrate on."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
-from pytest_xling.reports.review.agreement import majority
+from pytest_xling.errors import ConfigError
+from pytest_xling.reports.review.agreement import labelled, majority
 from pytest_xling.reports.review.scheme import CORRECTNESS
 from pytest_xling.store.human_labels import HumanLabel
 from pytest_xling.text.stance import RIGHT_STANCE
@@ -23,6 +23,15 @@ _STANCES: Final[Mapping[str, Mapping[str, float]]] = {
     "stance_score": {"agree": 1.0, "disagree": -1.0, "neutral": 0.0},
 }
 _FLAG: Final = {"yes": 1.0, "no": 0.0}
+CALIBRATION_COLUMNS: Final = (
+    "language",
+    "claim",
+    "response",
+    "label",
+    "rater",
+    "claim_id",
+    "claim_english",
+)
 
 
 def values_of_labels(
@@ -39,17 +48,15 @@ def values_of_labels(
         population: the run's answers.
         rated: by each rater; all cases are in the population.
     """
-    labelled = {rating.case_id: rating.label for rating in majority(rated)}
-    said = defaultdict[str, list[str]](list)
-    asked = set()
-    for rating in (rating for of_rater in rated for rating in of_rater.ratings):
-        if rating.label is not None:
-            said[rating.case_id].append(rating.label)
-        if rating.label is not None or rating.cannot_tell:
-            asked.add(rating.case_id)
+    chosen = {rating.case_id: rating.label for rating in majority(rated)}
+    said = labelled(rated)
+    untold = {
+        rating.case_id for of_rater in rated for rating in of_rater.ratings if rating.cannot_tell
+    }
 
     def agree(metric: str, answer: Judged) -> bool | None:
-        values = [_value(metric, label, answer, scheme=scheme) for label in said[answer.case_id]]
+        labels = [rating.label for rating in said.get(answer.case_id, {}).values()]
+        values = [_value(metric, label, answer, scheme=scheme) for label in labels]
         return len(set(values)) == 1 if len(values) > 1 else None
 
     metrics = scheme.labels if scheme.metric == CORRECTNESS else (scheme.metric,)
@@ -57,8 +64,8 @@ def values_of_labels(
         metric: {
             case: HumanLabel(
                 said=answer.label,
-                value=_value(metric, labelled.get(case), answer, scheme=scheme),
-                cannot_tell=case in asked and labelled.get(case) is None,
+                value=_value(metric, chosen.get(case), answer, scheme=scheme),
+                cannot_tell=(case in said or case in untold) and chosen.get(case) is None,
                 raters_agree=agree(metric, answer),
             )
             for case, answer in population.items.items()
@@ -85,3 +92,55 @@ def _value(metric: str, label: str | None, answer: Judged, *, scheme: Scheme) ->
         right = RIGHT_STANCE.get(answer.metadata.get("veracity", ""))
         return None if right is None else float(label == right)
     return _STANCES.get(metric, {}).get(label)
+
+
+def calibration_rows(
+    scheme: Scheme, population: Population, rated: Sequence[Rated], answers: Mapping[str, str]
+) -> list[dict[str, str]]:
+    """Return the labels as ``xling calibrate stance --labels`` reads them, a row for each.
+
+    Args:
+        scheme: what was asked.
+        population: what the labels are of.
+        rated: by each rater.
+        answers: the texts, by case.
+
+    Raises:
+        ConfigError: the labels are no stances, or the cases do not say what was claimed.
+    """
+    if scheme.kind != "stance":
+        msg = (
+            f"--calibration is for stances, and {scheme.metric!r} is none: review stance_score, or "
+            "a metric that is made of stances"
+        )
+        raise ConfigError(msg)
+    english = {
+        answer.sample_id: answer.metadata["claim"]
+        for answer in population.items.values()
+        if answer.language == "en" and answer.metadata.get("claim")
+    }
+    rows = []
+    for rater_file in rated:
+        for rating in rater_file.ratings:
+            if rating.label is None or not answers[rating.case_id].strip():
+                continue
+            answer = population.items[rating.case_id]
+            claim = answer.metadata.get("claim", "")
+            if not claim.strip():
+                msg = (
+                    f"case {answer.case_id!r} of run {rater_file.run!r} does not say its claim, "
+                    "which calibration needs: benchmarks whose data are claims keep it"
+                )
+                raise ConfigError(msg)
+            rows.append(
+                {
+                    "language": answer.language,
+                    "claim": claim,
+                    "response": answers[rating.case_id],
+                    "label": rating.label,
+                    "rater": rater_file.rater,
+                    "claim_id": answer.cluster,
+                    "claim_english": english.get(answer.sample_id, ""),
+                }
+            )
+    return rows

@@ -14,7 +14,7 @@ from pytest_xling.analysis.ratings import parse_predictors, read_ratings
 from pytest_xling.errors import ConfigError
 from pytest_xling.reports.review import document
 from pytest_xling.reports.review.page import review_page
-from pytest_xling.reports.review.side_by_side import SideBySide, draw_side_by_side
+from pytest_xling.reports.review.side_by_side import draw_side_by_side
 from pytest_xling.store.database import Database
 from pytest_xling.store.runs import get_run
 from tests.reports.review.answers import (
@@ -30,6 +30,7 @@ from tests.runs import put_run
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pytest_xling.reports.review.document import Review
     from tests.reports.review.conftest import Rater
 
 
@@ -41,7 +42,7 @@ def draw(
     languages: Sequence[str] = (),
     size: int = 6,
     seed: int = 0,
-) -> SideBySide:
+) -> Review:
     """Draw questions from *store*."""
     database = Database(store, create=False)
     try:
@@ -54,7 +55,7 @@ def draw(
         database.close()
 
 
-def write(folder: Path, review: SideBySide) -> Path:
+def write(folder: Path, review: Review) -> Path:
     """Write the page of *review* and return its path."""
     path = folder / "r.html"
     path.write_text(review_page(review), encoding="utf-8")
@@ -81,16 +82,18 @@ def test_answers_are_shuffled_for_each_question(tmp_path: Path) -> None:
     """By the seed, not by the order of the runs; each model is as often at each place."""
     store = put_compared(tmp_path / "s.sqlite", questions=60)
     review = draw(store, size=60)
-    places = Counter(
-        (place, code) for asked in review.questions for place, (code, _) in enumerate(asked.answers)
-    )
+    items = review.document["items"]
+    orders = {item["case"]: tuple(each["model"] for each in item["answers"]) for item in items}
+    places = Counter(place for order in orders.values() for place in enumerate(order))
     assert [20] * 9 == list(places.values())
-    assert 6 == len({tuple(code for code, _ in asked.answers) for asked in review.questions})
-    assert review.questions == draw(store, [*reversed(COMPARED)], size=60).questions
+    assert 6 == len(set(orders.values()))
+    assert items == draw(store, [*reversed(COMPARED)], size=60).document["items"]
     other = draw(store, size=60, seed=1)
-    assert review.id != other.id
-    orders = {asked.case_id: asked.answers for asked in other.questions}
-    assert any(asked.answers != orders[asked.case_id] for asked in review.questions)
+    assert review.document["id"] != other.document["id"]
+    assert any(
+        orders[item["case"]] != tuple(each["model"] for each in item["answers"])
+        for item in other.document["items"]
+    )
     assert 1 == page_data(write(tmp_path, other))["seed"]
 
 
@@ -103,9 +106,11 @@ def test_questions_are_drawn_from_languages_and_sets(store: Path) -> None:
         ("hi", "agnostic"): (3, 1),
         ("hi", "specific"): (3, 1),
     } == review.strata
-    assert 4 == len(review.questions)
-    assert all(bool(asked.reference) == (asked.set == "agnostic") for asked in review.questions)
-    assert {"hi"} == {asked.language for asked in draw(store, languages=["hi"]).questions}
+    items = review.document["items"]
+    assert 4 == len(items)
+    assert all(bool(item["reference"]) == (item["set"] == "agnostic") for item in items)
+    hindi = draw(store, languages=["hi"]).document["items"]
+    assert {"hi"} == {item["language"] for item in hindi}
 
 
 def test_what_a_run_did_not_answer_is_left_out(tmp_path: Path) -> None:
@@ -116,24 +121,26 @@ def test_what_a_run_did_not_answer_is_left_out(tmp_path: Path) -> None:
             id=f"q{number:02}",
             language="hi",
             readings={"answer_length": (1.0, "")},
-            question=asked.question,
+            question=item["question"],
             text=None if number == 0 else "नहीं।",
             benchmark="culture",
         )
-        for number, asked in enumerate(
-            sorted(draw(store, size=4).questions, key=lambda asked: asked.case_id)[:3]
+        for number, item in enumerate(
+            sorted(draw(store, size=4).document["items"], key=lambda item: str(item["case"]))[:3]
         )
     ]
     put_run(store, told, run_id="run-4", model="model-4")
     review = draw(store, [*COMPARED, "run-4"])
-    assert {"q01-hi", "q02-hi"} == {asked.case_id for asked in review.questions}
+    items = review.document["items"]
+    assert {"q01-hi", "q02-hi"} == {item["case"] for item in items}
     assert 2 == review.left_out
-    assert {4} == {len(asked.answers) for asked in review.questions}
+    assert {4} == {len(item["answers"]) for item in items}
 
 
 def test_one_run_alone(store: Path) -> None:
     """Has its answers rated."""
-    assert {1} == {len(asked.answers) for asked in draw(store, ["20261121-opus"]).questions}
+    items = draw(store, ["20261121-opus"]).document["items"]
+    assert {1} == {len(item["answers"]) for item in items}
 
 
 def test_texts_are_data(tmp_path: Path) -> None:
