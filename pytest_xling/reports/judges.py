@@ -9,7 +9,7 @@ from pytest_xling.gates.evidence import behind_gates, doubted
 from pytest_xling.registry import names
 from pytest_xling.reports.matrix import Cell, Column
 from pytest_xling.reports.pivot import named_pivot
-from pytest_xling.text.numbers import Figures
+from pytest_xling.text.numbers import Figures, with_ends
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -148,9 +148,7 @@ def as_row(behind: Behind) -> dict[str, JsonValue]:
     quality = behind.measured.quality
     return who | {
         "n": quality.n,
-        "f1": quality.macro_f1.value,
-        "f1_low": quality.macro_f1.low,
-        "f1_high": quality.macro_f1.high,
+        **with_ends("f1", quality.macro_f1),
         "kappa": quality.kappa.value,
         "labels": behind.measured.source,
         "human": behind.measured.human,

@@ -15,7 +15,7 @@ from rich.text import Text
 from pytest_xling.text.display import shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from rich.console import JustifyMethod, RenderableType
 
@@ -64,6 +64,11 @@ def columns_of(text: str) -> int:
 def counted(text: str, style: str = "") -> Text:
     """Return *text* for rich to lay out; :func:`as_drawn` undoes what that takes."""
     return Text(_for_rich(text), style=style)
+
+
+def bold(text: str) -> Text:
+    """Return the head of a column."""
+    return Text(text, style="bold")
 
 
 def _for_rich(text: str) -> str:
@@ -144,9 +149,13 @@ def to_text(renderables: Iterable[RenderableType], *, width: int, color: bool) -
     return "".join(f"{line.rstrip(' ')}\n" for line in lines)
 
 
-def ruled_table() -> Table:
-    """Return an empty table with a line below its head and nothing else drawn."""
-    return Table(
+def ruled(columns: Iterable[tuple[Text, Iterable[Text], JustifyMethod]]) -> Table:
+    """Return a table with a line below its head and nothing else drawn.
+
+    Args:
+        columns: of each its head, its cells and how they stand.
+    """
+    table = Table(
         box=box.SIMPLE_HEAD,
         show_edge=False,
         pad_edge=False,
@@ -155,6 +164,24 @@ def ruled_table() -> Table:
         header_style="",
         collapse_padding=True,
     )
+    rows = []
+    for head, cells, justify in columns:
+        table.add_column(head, justify=justify, no_wrap=True)
+        rows.append(cells)
+    for row in zip(*rows, strict=True):
+        table.add_row(*row)
+    return table
+
+
+def beside(widths: Sequence[int], room: int) -> Iterator[slice]:
+    """Yield which columns fit beside each other, each after a gap; one at least."""
+    first = taken = 0
+    for number, width in enumerate(widths):
+        if number > first and taken + GAP + width > room:
+            yield slice(first, number)
+            first, taken = number, 0
+        taken += GAP + width
+    yield slice(first, len(widths))
 
 
 def listing(
@@ -179,12 +206,10 @@ def listing(
     if shortened in fitted and excess > 0:
         room = max(column_width(shortened, fitted[shortened]) - excess, MIN_SHORTENED)
         fitted[shortened] = [cut_to_columns(text, room) for text in fitted[shortened]]
-    table = ruled_table()
-    for head in fitted:
-        justify: JustifyMethod = "right" if head in right else "left"
-        table.add_column(Text(head, style="bold"), justify=justify, no_wrap=True)
-    for row in zip(*fitted.values(), strict=True):
-        table.add_row(*map(counted, row))
+    table = ruled(
+        (bold(head), map(counted, texts), "right" if head in right else "left")
+        for head, texts in fitted.items()
+    )
     return to_text([table], width=max(width, listing_width(fitted)), color=color)
 
 

@@ -6,11 +6,11 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pytest_xling.reports.rendering import GAP, column_width, listing, wrapped
+from pytest_xling.reports.rendering import GAP, beside, column_width, listing, wrapped
 from pytest_xling.text.display import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -69,9 +69,16 @@ class Sheet:
 def plain(sheet: Sheet, *, width: int, color: bool) -> str:
     """Return *sheet* for a terminal, cut into tables that fit *width*."""
     parts = [f"{_line(sheet.title)}\n" if sheet.title else ""]
-    for columns, right in _cut(sheet, width):
+    heads = list(sheet.columns)
+    fixed, rest = heads[: sheet.left], heads[sheet.left :]
+    widths = {head: column_width(head, texts) for head, texts in sheet.columns.items()}
+    room = width - sum(widths[head] + GAP for head in fixed) + GAP
+    for together in beside([widths[head] for head in rest], room):
+        shown = {head: sheet.columns[head] for head in (*fixed, *rest[together])}
         parts.append(
-            listing(columns, width=width, color=color, right=right, shortened=sheet.shortened)
+            listing(
+                shown, width=width, color=color, right=rest[together], shortened=sheet.shortened
+            )
         )
     parts.append("".join(wrapped(_line(note), width=width) for note in sheet.notes))
     return "\n".join(part for part in parts if part)
@@ -107,20 +114,3 @@ def _escaped(text: str) -> str:
 
 def _line(text: str) -> str:
     return printable(text, limit=_MOST)
-
-
-def _cut(sheet: Sheet, width: int) -> Iterator[tuple[dict[str, Sequence[str]], list[str]]]:
-    """Cut the columns into pieces that fit; each has one at least beside the leftmost."""
-    heads = list(sheet.columns)
-    fixed, rest = heads[: sheet.left], heads[sheet.left :]
-    start = sum(column_width(head, sheet.columns[head]) + GAP for head in fixed) - GAP
-    together: list[str] = []
-    taken = start
-    for head in rest:
-        wide = GAP + column_width(head, sheet.columns[head])
-        if together and taken + wide > width:
-            yield {name: sheet.columns[name] for name in (*fixed, *together)}, together
-            together, taken = [], start
-        together.append(head)
-        taken += wide
-    yield {name: sheet.columns[name] for name in (*fixed, *together)}, together

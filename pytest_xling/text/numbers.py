@@ -29,6 +29,11 @@ def percent(share: float) -> str:
     return f"{_fixed(100 * share, 1)}%"
 
 
+def share(value: float | None) -> str:
+    """Word a share that may not be known."""
+    return NONE if value is None else percent(value)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
     """Words numbers that stand beside each other alike, so that they can be compared."""

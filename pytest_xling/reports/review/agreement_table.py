@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_xling.reports.review.agreement import MAJORITY
 from pytest_xling.reports.sheet import Sheet
 from pytest_xling.text.display import printable
-from pytest_xling.text.numbers import NONE, measured, percent, with_ends
+from pytest_xling.text.numbers import NONE, measured, percent, share, with_ends
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -159,7 +159,7 @@ def raters_sheet(agreements: Sequence[RatersAgreement]) -> Sheet:
             agreement.language,
             str(agreement.raters),
             str(agreement.kappa.n),
-            NONE if agreement.kappa.agreement is None else percent(agreement.kappa.agreement),
+            share(agreement.kappa.agreement),
             measured(agreement.kappa),
         )
         for agreement in agreements

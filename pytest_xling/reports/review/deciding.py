@@ -16,7 +16,6 @@ from pytest_xling.store.verdicts import read_verdicts
 from pytest_xling.text.numbers import percent
 
 if TYPE_CHECKING:
-
     from sqlalchemy import Connection
 
     from pytest_xling.records import Threshold, Verdict

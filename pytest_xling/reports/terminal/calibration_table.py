@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_xling.gates.evidence import LEAST_LABELLED, LEAST_PER_LABEL, LEAST_QUESTIONS
 from pytest_xling.reports.sheet import Sheet
-from pytest_xling.text.numbers import measured, percent
+from pytest_xling.text.numbers import measured, percent, with_ends
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,9 @@ Row: TypeAlias = "dict[str, str | float | int | None]"
 
 ALL = "all"
 
-_Line: TypeAlias = "tuple[str, int, Measure | None, Measure | None, Measure | None, Measure | None]"
+_M: TypeAlias = "Measure | None"
+_Line: TypeAlias = "tuple[str, int, _M, _M, _M, _M, _M]"
+_MEASURES = ("precision", "recall", "f1", "kappa", "accuracy")
 
 
 def calibration_rows(calibrations: Sequence[Calibration]) -> list[Row]:
@@ -38,37 +40,29 @@ def calibration_rows(calibrations: Sequence[Calibration]) -> list[Row]:
         }
         if calibration.aspect:
             of["aspect"] = calibration.aspect
-        quality = calibration.quality
-        rows += [
-            {
-                **of,
-                "label": label.label,
-                "n": label.support,
-                **_ends("precision", label.precision),
-                **_ends("recall", label.recall),
-                **_ends("f1", label.f1),
-                **_ends("kappa", None),
-                **_ends("accuracy", None),
-                "unlabelled": None,
-                "unanimous": None,
-            }
-            for label in quality.labels
-        ]
-        rows.append(
-            {
-                **of,
-                "label": ALL,
-                "n": quality.n,
-                **_ends("precision", None),
-                **_ends("recall", None),
-                **_ends("f1", quality.macro_f1),
-                **_ends("kappa", quality.kappa),
-                **_ends("accuracy", quality.accuracy),
-                "unlabelled": quality.missing,
-                "unanimous": calibration.unanimous,
-            }
-        )
+        for label, n, *measures in _lines(calibration):
+            row = of | {"label": label, "n": n}
+            for name, measure in zip(_MEASURES, measures, strict=True):
+                row |= with_ends(name, measure)
+            row |= {"unlabelled": None, "unanimous": None}
+            rows.append(row)
+        rows[-1] |= {
+            "unlabelled": calibration.quality.missing,
+            "unanimous": calibration.unanimous,
+        }
     return rows
+
+
+def _lines(calibration: Calibration) -> list[_Line]:
+    """Return the measures of each label, and last what holds for all labels."""
+    quality = calibration.quality
+    return [
+        *(
+            (label.label, label.support, label.precision, label.recall, label.f1, None, None)
+            for label in quality.labels
+        ),
+        (ALL, quality.n, None, None, quality.macro_f1, quality.kappa, quality.accuracy),
+    ]
 
 
 def overview_sheet(calibrations: Sequence[Calibration]) -> Sheet:
@@ -92,53 +86,34 @@ def overview_sheet(calibrations: Sequence[Calibration]) -> Sheet:
                     each.created_at[:10],
                 )
             )
-    columns = dict(zip(heads, map(list, zip(*rows, strict=True)), strict=True))
     note = "F1: macro F1; κ: Cohen's. `xling calibrate WHAT` says more of each."
-    return Sheet(title="", columns=columns, left=2, notes=(note,))
+    return Sheet.of("", heads, rows, left=2, notes=[note])
 
 
 def calibration_sheets(calibrations: Sequence[Calibration]) -> list[Sheet]:
     """Return one table per annotator and set of labels."""
-    together: dict[tuple[str, str, str, str], list[Calibration]] = {}
-    for calibration in calibrations:
-        together.setdefault(
-            (
-                calibration.annotator,
-                calibration.aspect,
-                calibration.signature,
-                calibration.source,
-            ),
-            [],
-        ).append(calibration)
+    together: dict[tuple[str, ...], list[Calibration]] = {}
+    for each in calibrations:
+        of = (each.annotator, each.aspect, each.signature, each.source)
+        together.setdefault(of, []).append(each)
     return [_sheet(group) for group in together.values()]
 
 
 def _sheet(group: Sequence[Calibration]) -> Sheet:
-    columns: dict[str, list[str]] = {
-        name: []
-        for name in ("language", "label", "n", "precision", "recall", "F1 (95%)", "κ (95%)")
-    }
-    for calibration in group:
-        quality = calibration.quality
-        lines: list[_Line] = [
-            (label.label, label.support, label.precision, label.recall, label.f1, None)
-            for label in quality.labels
-        ]
-        lines.append((ALL, quality.n, None, None, quality.macro_f1, quality.kappa))
-        for number, (label, n, precision, recall, f1, kappa) in enumerate(lines):
-            cells = (
-                "" if number else calibration.language,
-                label,
-                str(n),
-                measured(precision, interval=False),
-                measured(recall, interval=False),
-                measured(f1),
-                measured(kappa),
-            )
-            for column, cell in zip(columns.values(), cells, strict=True):
-                column.append(cell)
+    rows = [
+        (
+            "" if number else calibration.language,
+            label,
+            str(n),
+            measured(precision, interval=False),
+            measured(recall, interval=False),
+            measured(f1),
+            measured(kappa),
+        )
+        for calibration in group
+        for number, (label, n, precision, recall, f1, kappa, _) in enumerate(_lines(calibration))
+    ]
     missing = sum(calibration.quality.missing for calibration in group)
-    rare = sorted({text for calibration in group for text in _rare(calibration)})
     whose = "your own raters' labels" if group[0].human else "labels that come along"
     notes = [
         "all: macro F1 and Cohen's κ. Intervals: bootstrap over what was asked.",
@@ -153,25 +128,30 @@ def _sheet(group: Sequence[Calibration]) -> Sheet:
     ]
     if shares:
         notes.append(f"Answers on which all votes were the same: {', '.join(shares)}.")
-    short = [
-        calibration.language for calibration in group if calibration.quality.n < LEAST_LABELLED
-    ]
-    narrow = [
-        calibration.language
-        for calibration in group
-        if calibration.quality.questions is not None
-        and calibration.quality.questions < LEAST_QUESTIONS
-    ]
     for few, which in (
-        (f"Fewer than {LEAST_LABELLED} labelled answers", ", ".join(short)),
-        (f"Answers about fewer than {LEAST_QUESTIONS} questions", ", ".join(narrow)),
-        (f"Fewer than {LEAST_PER_LABEL} answers with a label", "; ".join(rare)),
+        (
+            f"Fewer than {LEAST_LABELLED} labelled answers",
+            ", ".join(each.language for each in group if each.quality.n < LEAST_LABELLED),
+        ),
+        (
+            f"Answers about fewer than {LEAST_QUESTIONS} questions",
+            ", ".join(
+                each.language
+                for each in group
+                if each.quality.questions is not None and each.quality.questions < LEAST_QUESTIONS
+            ),
+        ),
+        (
+            f"Fewer than {LEAST_PER_LABEL} answers with a label",
+            "; ".join(sorted({text for each in group for text in _rare(each)})),
+        ),
     ):
         if which:
             notes.append(f"{few} ({which}): gates trust nothing that rests on so few.")
     notes.append(f"Signature: {group[0].signature}")
     title = ": ".join(filter(None, (group[0].annotator, group[0].aspect)))
-    return Sheet(title=title, columns=columns, left=2, notes=tuple(notes))
+    heads = ("language", "label", "n", "precision", "recall", "F1 (95%)", "κ (95%)")
+    return Sheet.of(title, heads, rows, left=2, notes=notes)
 
 
 def _rare(calibration: Calibration) -> list[str]:
@@ -180,8 +160,3 @@ def _rare(calibration: Calibration) -> list[str]:
     rare = [label.label for label in labels if label.support < LEAST_PER_LABEL]
     listed = ["any label"] if len(rare) == len(labels) else rare
     return [f"{label} in {calibration.language}" for label in listed]
-
-
-def _ends(name: str, measure: Measure | None) -> dict[str, float | None]:
-    made = (None, None, None) if measure is None else (measure.value, measure.low, measure.high)
-    return dict(zip((name, f"{name}_low", f"{name}_high"), made, strict=True))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from pytest_xling.reports.matrix import language_name
-from pytest_xling.reports.rendering import MIN_WIDTH, counted, listing_width, ruled_table, to_text
+from pytest_xling.reports.rendering import MIN_WIDTH, bold, counted, listing_width, ruled, to_text
 from pytest_xling.reports.sheet import Sheet
 from pytest_xling.reports.terminal.matrix import OUTCOMES
 from pytest_xling.text.display import printable
@@ -17,7 +17,7 @@ from pytest_xling.text.numbers import NONE, Figures, amount, p_cell
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from rich.console import JustifyMethod, RenderableType
+    from rich.console import RenderableType
     from rich.table import Table
 
     from pytest_xling.analysis.comparison import Change, Comparison
@@ -28,18 +28,20 @@ if TYPE_CHECKING:
 def opinions_sheet(opinions: Mapping[Change, SecondOpinion]) -> Sheet:
     """Return a row per change: p by each test, and the bootstrap's interval."""
     several = len({change.benchmark for change in opinions}) > 1
-    columns: dict[str, list[str]] = {
-        "metric": [
-            f"{opinion.benchmark}/{opinion.metric}" if several else opinion.metric
-            for opinion in opinions
-        ],
-        "lang.": [change.language for change in opinions],
-        "BCa 95%": [_interval(change, opinion) for change, opinion in opinions.items()],
-        "t": [p_cell(change.p) for change in opinions],
-        "BCa": [p_cell(opinion.p_bootstrap) for opinion in opinions.values()],
-        "flips": [p_cell(opinion.p_sign_flips) for opinion in opinions.values()],
-        "ranks": [p_cell(opinion.p_wilcoxon) for opinion in opinions.values()],
-    }
+    heads = ["metric", "lang.", "BCa 95%", "t", "BCa", "flips", "ranks"]
+    rows = [
+        [
+            f"{change.benchmark}/{change.metric}" if several else change.metric,
+            change.language,
+            _interval(change, opinion),
+            p_cell(change.p),
+            p_cell(opinion.p_bootstrap),
+            p_cell(opinion.p_sign_flips),
+            p_cell(opinion.p_wilcoxon),
+            p_cell(opinion.p_no_worse),
+        ]
+        for change, opinion in opinions.items()
+    ]
     notes = [
         (
             "p of no change, not corrected: t (of shares the score test; gates use it), bootstrap "
@@ -48,16 +50,12 @@ def opinions_sheet(opinions: Mapping[Change, SecondOpinion]) -> Sheet:
     ]
     margins = {opinion.margin for opinion in opinions.values() if opinion.margin is not None}
     if margins:
-        columns["no worse"] = [p_cell(opinion.p_no_worse) for opinion in opinions.values()]
+        heads.append("no worse")
         (margin,) = margins
         kinds = dict.fromkeys(change.share for change in opinions)
-        margin_texts = (
-            Figures(share=share, difference=True, digits=1).limit(margin) for share in kinds
-        )
-        notes.append(
-            f"no worse: p of being worse by {' or '.join(margin_texts)} or more, one-sided"
-        )
-    return Sheet(title="Other tests", columns=columns, left=2, notes=tuple(notes))
+        limits = (Figures(share=share, difference=True, digits=1).limit(margin) for share in kinds)
+        notes.append(f"no worse: p of being worse by {' or '.join(limits)} or more, one-sided")
+    return Sheet.of("Other tests", heads, rows, left=2, notes=notes)
 
 
 def _interval(change: Change, opinion: SecondOpinion) -> str:
@@ -138,22 +136,19 @@ def _table(changes: Sequence[Change], *, width: int) -> Table:
             del columns[head]
         else:
             columns["language"] = [change.language for change in changes]
-    table = ruled_table()
-    for head in columns:
-        justify: JustifyMethod = "left" if head in {"metric", "language"} else "right"
-        table.add_column(Text(head, style="bold"), justify=justify, no_wrap=True)
     styles = {
         "change": [_style(change) for change in changes],
         "95% interval": ["dim"] * len(changes),
     }
-    for number in range(len(changes)):
-        table.add_row(
-            *(
-                Text(texts[number], style=styles[head][number] if head in styles else "")
-                for head, texts in columns.items()
-            )
+    plain = [""] * len(changes)
+    return ruled(
+        (
+            bold(head),
+            [Text(*cell) for cell in zip(texts, styles.get(head, plain), strict=True)],
+            "left" if head in {"metric", "language"} else "right",
         )
-    return table
+        for head, texts in columns.items()
+    )
 
 
 def change_columns(changes: Sequence[Change]) -> dict[str, list[str]]:

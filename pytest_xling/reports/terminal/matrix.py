@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from rich.text import Text
 
 from pytest_xling.records import ALL_LANGUAGES
 from pytest_xling.reports.matrix import language_name
-from pytest_xling.reports.rendering import GAP, columns_of, ruled_table
+from pytest_xling.reports.rendering import GAP, beside, bold, columns_of, ruled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -37,17 +37,8 @@ OUTCOMES: dict[Outcome, Look] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Drawn:
-    """A column as it is drawn: its head, and a cell for each language that has one."""
-
-    head: Text
-    cells: Mapping[str, Text]
-    justify: JustifyMethod
-
-    @property
-    def width(self) -> int:
-        return max(columns_of(text.plain) for text in (self.head, *self.cells.values()))
+_Drawn: TypeAlias = "tuple[Text, dict[str, Text], JustifyMethod]"
+"""A column: its head, a cell for each language that has one, and how these stand."""
 
 
 def tables(
@@ -72,20 +63,27 @@ def tables(
     fixed = max(map(columns_of, labels.values()), default=0)
     fixed += (GAP + max((len(str(n)) for n in answers.values()), default=1)) * counts
     drawn = [_drawn(column, intervals=intervals) for column in columns]
-    for together in _cut(drawn, width - fixed):
-        table = ruled_table()
-        table.add_column(Text("language", style="bold"), no_wrap=True)
-        if counts:
-            table.add_column(Text("n", style="bold"), justify="right", no_wrap=True)
-        for column in together:
-            table.add_column(column.head, no_wrap=True, justify=column.justify)
-        for code, n in answers.items():
-            if code == ALL_LANGUAGES and not any(code in column.cells for column in together):
-                continue
-            cells = (column.cells.get(code, Text("")) for column in together)
-            number = [Text(str(n), style="dim")] if counts else []
-            table.add_row(Text(labels[code]), *number, *cells)
-        yield table
+    widths = [max(columns_of(text.plain) for text in (head, *of.values())) for head, of, _ in drawn]
+    for together in beside(widths, width - fixed):
+        shown = drawn[together]
+        codes_here = [
+            code
+            for code in answers
+            if code != ALL_LANGUAGES or any(code in of for _, of, _ in shown)
+        ]
+        named: list[tuple[Text, list[Text], JustifyMethod]] = [
+            (bold("language"), [Text(labels[code]) for code in codes_here], "left"),
+            (bold("n"), [Text(str(answers[code]), style="dim") for code in codes_here], "right"),
+        ]
+        yield ruled(
+            [
+                *named[: 1 + counts],
+                *(
+                    (head, [of.get(code, Text("")) for code in codes_here], justify)
+                    for head, of, justify in shown
+                ),
+            ]
+        )
 
 
 def _drawn(column: Column, *, intervals: bool) -> _Drawn:
@@ -104,18 +102,4 @@ def _drawn(column: Column, *, intervals: bool) -> _Drawn:
     # Without intervals the name is the widest part: break it where that helps.
     name = column.name if gated or intervals else column.name.replace("_", "_\n")
     head = Text.assemble((name, "bold"), (lines, "dim"))
-    return _Drawn(head=head, cells=cells, justify="left" if gated or intervals else "right")
-
-
-def _cut(columns: Sequence[_Drawn], width: int) -> Iterator[list[_Drawn]]:
-    """Cut *columns* into pieces that fit beside each other; each has one at least."""
-    together: list[_Drawn] = []
-    taken = 0
-    for column in columns:
-        if together and taken + GAP + column.width > width:
-            yield together
-            together, taken = [], 0
-        together.append(column)
-        taken += GAP + column.width
-    if together:
-        yield together
+    return head, cells, "left" if gated or intervals else "right"

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_xling.languages import find
 from pytest_xling.reports.sheet import Sheet
-from pytest_xling.text.numbers import measured
+from pytest_xling.text.numbers import measured, with_ends
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_xling.store.measurements import Mean, TranslationNoise
+    from pytest_xling.store.measurements import TranslationNoise
 
 Row: TypeAlias = "dict[str, str | float | int | None]"
 
@@ -27,18 +27,10 @@ def noise_rows(noises: Sequence[TranslationNoise]) -> list[Row]:
             key: value for key, value in asdict(noise).items() if key not in {*_MEANS, "created_at"}
         }
         for name in _MEANS:
-            mean: Mean | None = getattr(noise, name)
-            row[name] = None if mean is None else mean.value
-            row[f"{name}_low"] = None if mean is None else mean.low
-            row[f"{name}_high"] = None if mean is None else mean.high
-        rows.append(
-            row
-            | {
-                "n": noise.matched.n,
-                "unscored": noise.matched.unscored,
-                "reason": noise.matched.reason or None,
-            }
-        )
+            row |= with_ends(name, getattr(noise, name))
+        matched = noise.matched
+        of: Row = {"n": matched.n, "unscored": matched.unscored, "reason": matched.reason or None}
+        rows.append(row | of)
     return rows
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from pytest_xling.analysis.sizing import Expected, Goal, Pilot, least, power, samples
 from pytest_xling.reports.sheet import Sheet, plain
-from pytest_xling.text.numbers import NONE, Figures, dollars, percent
+from pytest_xling.text.numbers import Figures, dollars, percent, share
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
 
 _MILLION = 1_000_000
+_ENOUGH = {None: "no spread", True: "underpowered", False: "enough"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,19 +45,33 @@ class Study:
     tokens: tuple[float, float] | None = None
     """Of one answer."""
     price: tuple[float, float] | None = None
-    assumed: str = field(default="")
+    assumed: str = ""
     icc_given: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Row:
+class _Design:
     repeats: int
     questions: int | None
     requests: int | None
     usd: float | None
     power: float | None
+    noisiest: str | None
+    """The language that asks for the most; None where none is known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _AtHand:
+    """What a run at hand can find in a language."""
+
     language: str
-    """Whose noise asks for the most."""
+    questions: int
+    repeats: int
+    seen: float | None
+    icc: float | None
+    least: float | None
+    power: float | None
+    underpowered: bool | None
 
 
 def plan_json(study: Study) -> dict[str, JsonValue]:
@@ -79,31 +94,19 @@ def plan_json(study: Study) -> dict[str, JsonValue]:
         "answers_each": study.answers_each,
         "tokens": study.tokens,
         "price": study.price,
-        "designs": [
-            {
-                "repeats": row.repeats,
-                "questions": row.questions,
-                "requests": row.requests,
-                "usd": row.usd,
-                "power": row.power,
-                "noisiest": row.language or None,
-            }
-            for row in _rows(study)
-        ],
-        "at_hand": [_at_hand(study, pilot) for pilot in study.pilots],
+        "designs": [asdict(design) for design in _designs(study)],
+        "at_hand": [asdict(_at_hand(study, pilot)) for pilot in study.pilots],
     }
 
 
 def plan_text(study: Study, *, width: int, color: bool) -> str:
     """Return the plan for people."""
-    parts = [plain(_designs(study), width=width, color=color)]
-    if study.pilots:
-        parts.append(plain(_hand(study), width=width, color=color))
-    return "\n".join(parts)
+    sheets = [_design_sheet(study), *([_at_hand_sheet(study)] if study.pilots else [])]
+    return "\n".join(plain(sheet, width=width, color=color) for sheet in sheets)
 
 
-def _rows(study: Study) -> list[_Row]:
-    goal, rows = study.goal, []
+def _designs(study: Study) -> list[_Design]:
+    goal, designs = study.goal, []
     for repeats in study.repeats:
         wanted = {
             language: samples(goal, expected, repeats=repeats)
@@ -117,17 +120,17 @@ def _rows(study: Study) -> list[_Row]:
             requests = questions * study.answers_each * repeats * study.languages
             usd = _cost(study, requests)
             reached = power(goal, study.expected[language], questions=questions, repeats=repeats)
-        rows.append(
-            _Row(
+        designs.append(
+            _Design(
                 repeats=repeats,
                 questions=questions,
                 requests=requests,
                 usd=usd,
                 power=reached,
-                language=language,
+                noisiest=language or None,
             )
         )
-    return rows
+    return designs
 
 
 def _cost(study: Study, requests: int) -> float | None:
@@ -137,35 +140,38 @@ def _cost(study: Study, requests: int) -> float | None:
     return requests * each / _MILLION
 
 
-def _at_hand(study: Study, pilot: Pilot) -> dict[str, JsonValue]:
-    smallest: float | None = None
-    reached: float | None = None
+def _at_hand(study: Study, pilot: Pilot) -> _AtHand:
+    smallest = reached = None
     if pilot.expected is not None:
         how = {"questions": pilot.questions, "repeats": pilot.repeats}
         smallest = least(study.goal, pilot.expected, **how)
         reached = power(study.goal, pilot.expected, **how)
-    return {
-        "language": pilot.language,
-        "questions": pilot.questions,
-        "repeats": pilot.repeats,
-        "seen": pilot.seen,
-        "icc": None if pilot.expected is None else pilot.expected.icc,
-        "least": smallest,
-        "power": reached,
-        "underpowered": None if reached is None else reached < study.goal.power,
-    }
+    return _AtHand(
+        language=pilot.language,
+        questions=pilot.questions,
+        repeats=pilot.repeats,
+        seen=pilot.seen,
+        icc=None if pilot.expected is None else pilot.expected.icc,
+        least=smallest,
+        power=reached,
+        underpowered=None if reached is None else reached < study.goal.power,
+    )
 
 
-def _designs(study: Study) -> Sheet:
-    rows = _rows(study)
-    columns = {
-        "repeats": [str(row.repeats) for row in rows],
-        "questions": [_whole(row.questions) for row in rows],
-        "requests": [_whole(row.requests) for row in rows],
-        "price": [dollars(row.usd) for row in rows],
-        "found in": [NONE if row.power is None else percent(row.power) for row in rows],
-    }
-    return Sheet(title=_title(study), columns=columns, left=0, notes=tuple(_notes(study, rows)))
+def _design_sheet(study: Study) -> Sheet:
+    designs = _designs(study)
+    rows = [
+        (
+            str(each.repeats),
+            _whole(each.questions),
+            _whole(each.requests),
+            dollars(each.usd),
+            share(each.power),
+        )
+        for each in designs
+    ]
+    heads = ("repeats", "questions", "requests", "price", "found in")
+    return Sheet.of(_title(study), heads, rows, left=0, notes=_notes(study, designs))
 
 
 def _title(study: Study) -> str:
@@ -177,12 +183,12 @@ def _title(study: Study) -> str:
     )
 
 
-def _notes(study: Study, rows: list[_Row]) -> list[str]:
+def _notes(study: Study, designs: list[_Design]) -> list[str]:
     goal = study.goal
     each = "" if study.answers_each == 1 else f" × {study.answers_each} levels or temperatures"
     languages = "1 language" if study.languages == 1 else f"{study.languages} languages"
     notes = [f"requests = questions × repeats × {languages}{each}"]
-    if any(row.questions == goal.min_n for row in rows):
+    if any(each.questions == goal.min_n for each in designs):
         notes.append(
             f"a gate decides nothing by fewer than {goal.min_n} questions: its min_n (--min-n)"
         )
@@ -199,7 +205,7 @@ def _notes(study: Study, rows: list[_Row]) -> list[str]:
         notes.append(
             f"a p below {study.alpha:g} decides; one language is compared, so nothing is shared"
         )
-    notes += _noise(study, rows)
+    notes += _noise(study, designs)
     if study.price is None or study.tokens is None:
         lacks = [
             text
@@ -210,13 +216,13 @@ def _notes(study: Study, rows: list[_Row]) -> list[str]:
     return notes
 
 
-def _noise(study: Study, rows: list[_Row]) -> list[str]:
+def _noise(study: Study, designs: list[_Design]) -> list[str]:
     if study.assumed and study.run:
         why = f"run {study.run} has no language that others are compared with"
         return [f"{why}: by its own rates, {study.assumed}"]
     if study.assumed:
         return [f"assumed, for want of a run (--run=latest): {study.assumed}"]
-    noisiest = next(iter(dict.fromkeys(row.language for row in rows)))
+    noisiest = designs[0].noisiest or ""
     expected = study.expected[noisiest]
     varies = (
         f"{percent(expected.differing)} of pairs differ"
@@ -233,28 +239,28 @@ def _noise(study: Study, rows: list[_Row]) -> list[str]:
     return notes
 
 
-def _hand(study: Study) -> Sheet:
-    powers = [_at_hand(study, pilot) for pilot in study.pilots]
+def _at_hand_sheet(study: Study) -> Sheet:
+    each_hand = [_at_hand(study, pilot) for pilot in study.pilots]
     wanted = _goal(study, study.goal.effect)
-    columns = {
-        "language": [pilot.language for pilot in study.pilots],
-        "questions": [_whole(pilot.questions) for pilot in study.pilots],
-        "repeats": [str(pilot.repeats) for pilot in study.pilots],
-        "finds from": [_amount(study, power["least"]) for power in powers],
-        f"finds {wanted} in": [_percent(power["power"]) for power in powers],
-        "": [_enough(power["underpowered"]) for power in powers],
-    }
-    few = sum(bool(power["underpowered"]) for power in powers)
+    rows = [
+        (
+            hand.language,
+            _whole(hand.questions),
+            str(hand.repeats),
+            _amount(study, hand.least),
+            share(hand.power),
+            _ENOUGH[hand.underpowered],
+        )
+        for hand in each_hand
+    ]
+    few = sum(bool(hand.underpowered) for hand in each_hand)
     missed = (
-        f"UNDERPOWERED: in {few} of {len(powers)} languages a run like {study.run} misses {wanted}"
+        f"UNDERPOWERED: in {few} of {len(rows)} languages a run like {study.run} misses {wanted}"
         f" more often than in {percent(1 - study.goal.power)} of cases; ask more questions"
     )
-    return Sheet(
-        title=f"What run {study.run} can find",
-        columns=columns,
-        left=1,
-        notes=(missed,) if few else (),
-    )
+    heads = ("language", "questions", "repeats", "finds from", f"finds {wanted} in", "")
+    title = f"What run {study.run} can find"
+    return Sheet.of(title, heads, rows, left=1, notes=[missed] if few else [])
 
 
 def _goal(study: Study, value: float) -> str:
@@ -266,17 +272,7 @@ def _whole(number: int | None) -> str:
     return "over 10,000,000" if number is None else f"{number:,}"
 
 
-def _amount(study: Study, value: JsonValue) -> str:
-    if not isinstance(value, float):
+def _amount(study: Study, value: float | None) -> str:
+    if value is None:
         return "nothing"
     return Figures.fitting([value], share=study.share, difference=True).value(value)
-
-
-def _percent(value: JsonValue) -> str:
-    return percent(value) if isinstance(value, float) else NONE
-
-
-def _enough(underpowered: JsonValue) -> str:
-    if underpowered is None:
-        return "no spread"
-    return "underpowered" if underpowered else "enough"

@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING, Any
 from pytest_xling.analysis.rating_scheme import ASPECTS
 from pytest_xling.analysis.ratings import RANK
 from pytest_xling.reports.sheet import Sheet
-from pytest_xling.stats.clmm import NoFit
+from pytest_xling.stats.clmm import Coefficient, NoFit
 from pytest_xling.stats.p_values import stars
+from pytest_xling.text.numbers import NONE
 
 if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Mapping, Sequence
 
     from pytest_xling.analysis.ratings import Family, RatingsModel
-    from pytest_xling.stats.clmm import Clmm, Coefficient
+    from pytest_xling.stats.clmm import Clmm, Contrast
 
 _SMALLEST_P = 1e-4
+_NUMBERS = ("estimate", "se", "z", "p")
 _CODES = "*** p < .001, ** p < .01, * p < .05"
 
 
@@ -40,39 +42,21 @@ def ratings_object(model: RatingsModel, *, scale: tuple[int, int]) -> dict[str, 
         return made | {"fit": None}
     return made | {
         "fit": {
-            "n": fit.n,
-            "log_likelihood": fit.log_likelihood,
-            "aic": fit.aic,
-            "r2_marginal": fit.r2_marginal,
-            "r2_conditional": fit.r2_conditional,
+            **_plain(fit, "n", "log_likelihood", "aic", "r2_marginal", "r2_conditional"),
             "random": [
                 {"name": term.name, "groups": term.groups, "variance": term.sd**2, "sd": term.sd}
                 for term in fit.random
             ],
-            "fixed": [_coefficient(each) for each in fit.fixed],
-            "thresholds": [_coefficient(each) for each in fit.thresholds],
+            "fixed": [_plain(each, "name", *_NUMBERS) for each in fit.fixed],
+            "thresholds": [_plain(each, "name", *_NUMBERS) for each in fit.thresholds],
             "means": [
-                {
-                    "of": family.name,
-                    "level": mean.name,
-                    "estimate": mean.estimate,
-                    "se": mean.se,
-                    "low": mean.low,
-                    "high": mean.high,
-                }
+                {"of": family.name, "level": mean.name}
+                | _plain(mean, "estimate", "se", "low", "high")
                 for family in model.families
                 for mean in family.means
             ],
             "contrasts": [
-                {
-                    "of": family.name,
-                    "first": pair.first,
-                    "second": pair.second,
-                    "estimate": pair.estimate,
-                    "se": pair.se,
-                    "z": pair.z,
-                    "p": pair.p,
-                }
+                {"of": family.name} | _plain(pair, "first", "second", *_NUMBERS)
                 for family in model.families
                 for pair in family.contrasts
             ],
@@ -80,8 +64,8 @@ def ratings_object(model: RatingsModel, *, scale: tuple[int, int]) -> dict[str, 
     }
 
 
-def _coefficient(each: Coefficient) -> dict[str, str | float]:
-    return {"name": each.name, "estimate": each.estimate, "se": each.se, "z": each.z, "p": each.p}
+def _plain(each: object, *names: str) -> dict[str, Any]:
+    return {name: getattr(each, name) for name in names}
 
 
 def _all(given: Counter[int], scale: tuple[int, int]) -> dict[str, int]:
@@ -95,30 +79,23 @@ def _mean(given: Counter[int]) -> float | None:
 def ratings_sheets(model: RatingsModel, *, scale: tuple[int, int]) -> list[Sheet]:
     """Return the counts, and the model's parts or why there is none."""
     fit = model.fit
-    counted = _counts(model.counts, scale)
-    if isinstance(fit, NoFit):
-        notes = (f"No model: {fit.reason}.", *model.notes)
-        return [
-            Sheet(title="Ratings", columns=counted, left=1, notes=notes),
-            *_answers(model.remarks),
-        ]
-    return [
-        Sheet(title="Ratings", columns=counted, left=1),
-        *_answers(model.remarks),
-        *_effects(model, fit),
-        *(sheet for family in model.families for sheet in _compared(family)),
-    ]
-
-
-def _counts(counts: Mapping[str, Counter[int]], scale: tuple[int, int]) -> dict[str, list[str]]:
     values = range(scale[0], scale[1] + 1)
-    means = [_mean(given) for given in counts.values()]
-    return {
-        "of": list(counts),
-        **{str(value): [str(given[value]) for given in counts.values()] for value in values},
-        "n": [str(given.total()) for given in counts.values()],
-        "mean": ["–" if mean is None else f"{mean:.2f}" for mean in means],
-    }
+    rows = [
+        [
+            name,
+            *(str(given[value]) for value in values),
+            str(given.total()),
+            NONE if (mean := _mean(given)) is None else f"{mean:.2f}",
+        ]
+        for name, given in model.counts.items()
+    ]
+    notes = (f"No model: {fit.reason}.", *model.notes) if isinstance(fit, NoFit) else ()
+    heads = ("of", *map(str, values), "n", "mean")
+    sheets = [Sheet.of("Ratings", heads, rows, left=1, notes=notes), *_answers(model.remarks)]
+    if not isinstance(fit, NoFit):
+        sheets += _effects(model, fit)
+        sheets += [sheet for family in model.families for sheet in _compared(family)]
+    return sheets
 
 
 def _answers(remarks: Mapping[str, Mapping[str, Counter[str]]]) -> list[Sheet]:
@@ -128,21 +105,17 @@ def _answers(remarks: Mapping[str, Mapping[str, Counter[str]]]) -> list[Sheet]:
         RANK: [str(rank) for rank in range(1, max(map(int, ranks), default=0) + 1)]
     }
     asked = [name for name in scheme if any(name in counts for counts in remarks.values())]
-    if not asked:
-        return []
-    shares = {
-        name: [_shares(counts.get(name), scheme[name]) for counts in remarks.values()]
-        for name in asked
-    }
-    notes = [f"{name}: {'/'.join(scheme[name])}, in %." for name in asked]
-    return [
-        Sheet(title="Answers", columns={"of": list(remarks), **shares}, left=1, notes=tuple(notes))
+    rows = [
+        [model, *(_shares(counts.get(name), scheme[name]) for name in asked)]
+        for model, counts in remarks.items()
     ]
+    notes = [f"{name}: {'/'.join(scheme[name])}, in %." for name in asked]
+    return [Sheet.of("Answers", ["of", *asked], rows, left=1, notes=notes)] if asked else []
 
 
 def _shares(counts: Counter[str] | None, choices: Sequence[str]) -> str:
     if counts is None:
-        return "–"
+        return NONE
     return "/".join(f"{100 * counts[choice] / counts.total():.0f}" for choice in choices)
 
 
@@ -152,62 +125,56 @@ def _effects(model: RatingsModel, fit: Clmm) -> list[Sheet]:
         f"{fit.n} ratings, log-likelihood {fit.log_likelihood:.2f}, AIC {fit.aic:.2f}.",
         f"R²: {fit.r2_marginal:.3f} marginal, {fit.r2_conditional:.3f} conditional.",
     )
-    random = Sheet(
-        title="Random intercepts",
-        columns={
-            "group": [term.name for term in fit.random],
-            "groups": [str(term.groups) for term in fit.random],
-            "variance": [f"{term.sd**2:.4f}" for term in fit.random],
-            "SD": [f"{term.sd:.4f}" for term in fit.random],
-        },
+    random = Sheet.of(
+        "Random intercepts",
+        ("group", "groups", "variance", "SD"),
+        [
+            (each.name, str(each.groups), f"{each.sd**2:.4f}", f"{each.sd:.4f}")
+            for each in fit.random
+        ],
         left=1,
     )
-    fixed = Sheet(
-        title="Fixed effects",
-        columns=_table(fit.fixed, head="coefficient")
-        | {"p": [f"{_p(each.p)}{stars(each.p)}" for each in fit.fixed]},
-        left=1,
-        notes=(_CODES, *quality, *model.notes),
-    )
-    thresholds = Sheet(title="Thresholds", columns=_table(fit.thresholds, head="between"), left=1)
-    return [*([random] if fit.random else []), fixed, thresholds]
+    heads = ("estimate", "SE", "z")
+    fixed = [(*_cells(each, 4), _p(each.p)) for each in fit.fixed]
+    notes = (_CODES, *quality, *model.notes)
+    between = [_cells(each, 4) for each in fit.thresholds]
+    return [
+        *([random] if fit.random else []),
+        Sheet.of("Fixed effects", ("coefficient", *heads, "p"), fixed, left=1, notes=notes),
+        Sheet.of("Thresholds", ("between", *heads), between, left=1),
+    ]
 
 
-def _table(coefficients: Sequence[Coefficient], *, head: str) -> dict[str, list[str]]:
-    return {
-        head: [each.name for each in coefficients],
-        "estimate": [f"{each.estimate:.4f}" for each in coefficients],
-        "SE": [f"{each.se:.4f}" for each in coefficients],
-        "z": [f"{each.z:.3f}" for each in coefficients],
-    }
+def _cells(each: Coefficient | Contrast, digits: int) -> tuple[str, ...]:
+    name = each.name if isinstance(each, Coefficient) else f"{each.first} – {each.second}"
+    return name, f"{each.estimate:.{digits}f}", f"{each.se:.{digits}f}", f"{each.z:.3f}"
 
 
 def _compared(family: Family) -> list[Sheet]:
-    means = Sheet(
-        title=f"Estimated marginal means: {family.name}",
-        columns={
-            "level": [mean.name for mean in family.means],
-            "mean": [f"{mean.estimate:.3f}" for mean in family.means],
-            "SE": [f"{mean.se:.3f}" for mean in family.means],
-            "95 %": [f"{mean.low:.3f} to {mean.high:.3f}" for mean in family.means],
-        },
-        left=1,
-        notes=("Log odds, from the mean of the thresholds; higher is better rated.",),
-    )
-    pairs = Sheet(
-        title=f"Contrasts: {family.name}",
-        columns={
-            "contrast": [f"{pair.first} – {pair.second}" for pair in family.contrasts],
-            "estimate": [f"{pair.estimate:.3f}" for pair in family.contrasts],
-            "SE": [f"{pair.se:.3f}" for pair in family.contrasts],
-            "z": [f"{pair.z:.3f}" for pair in family.contrasts],
-            "p": [f"{_p(pair.p)}{stars(pair.p)}" for pair in family.contrasts],
-        },
-        left=1,
-        notes=(f"p is adjusted by Tukey's method for a family of {len(family.means)} means.",),
-    )
-    return [means, pairs]
+    means = [
+        (each.name, f"{each.estimate:.3f}", f"{each.se:.3f}", f"{each.low:.3f} to {each.high:.3f}")
+        for each in family.means
+    ]
+    pairs = [(*_cells(each, 3), _p(each.p)) for each in family.contrasts]
+    about_means = "Log odds, from the mean of the thresholds; higher is better rated."
+    about_p = f"p is adjusted by Tukey's method for a family of {len(family.means)} means."
+    return [
+        Sheet.of(
+            f"Estimated marginal means: {family.name}",
+            ("level", "mean", "SE", "95 %"),
+            means,
+            left=1,
+            notes=[about_means],
+        ),
+        Sheet.of(
+            f"Contrasts: {family.name}",
+            ("contrast", "estimate", "SE", "z", "p"),
+            pairs,
+            left=1,
+            notes=[about_p],
+        ),
+    ]
 
 
 def _p(p: float) -> str:
-    return "<.0001" if p < _SMALLEST_P else f"{p:.4f}"
+    return f"{'<.0001' if p < _SMALLEST_P else f'{p:.4f}'}{stars(p)}"

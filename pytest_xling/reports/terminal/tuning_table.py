@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import difflib
-from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
 from pytest_xling.reports.rendering import listing, wrapped
-from pytest_xling.text.numbers import NONE, Figures, percent
+from pytest_xling.text.numbers import NONE, Figures, percent, share
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,12 +26,7 @@ def tuned_text(
 ) -> str:
     """Return a table for each benchmark, and what its numbers mean.
 
-    Args:
-        tuned: what is proposed.
-        how: how it was found.
-        bad: whether runs known to be bad were judged, too.
-        width: of the terminal.
-        color: whether it understands colours.
+    *bad* tells whether runs known to be bad were judged, too.
     """
     parts = [_benchmark(benchmark, bad=bad, width=width, color=color) for benchmark in tuned]
     notes = [
@@ -45,9 +39,7 @@ def _benchmark(tuned: BenchmarkTuned, *, bad: bool, width: int, color: bool) -> 
     listed = [proposal for proposal in _grouped(tuned.proposals) if proposal.proposed is not None]
     lines = [f"{tuned.benchmark}  {tuned.questions:,} questions"]
     if listed:
-        names = [
-            f"{proposal.limit.name} {_short(proposal.limit.key)}".rstrip() for proposal in listed
-        ]
+        names = [_name(proposal) for proposal in listed]
         repeated = [name == before for name, before in zip(names, ["", *names], strict=False)]
         columns = {
             "metric": ["" if again else n for n, again in zip(names, repeated, strict=True)],
@@ -55,12 +47,12 @@ def _benchmark(tuned: BenchmarkTuned, *, bad: bool, width: int, color: bool) -> 
             "now": [_limit(proposal, proposal.limit.now) for proposal in listed],
             "proposed": [_limit(proposal, proposal.proposed) for proposal in listed],
             "": [_MARKS[proposal.change] if proposal.change else "" for proposal in listed],
-            "blocked\nheld out": [_share(proposal.blocked_held_out) for proposal in listed],
-            "missed\nheld out": [_share(proposal.missed_held_out) for proposal in listed],
-            "missed": [_share(proposal.missed) for proposal in listed],
+            "blocked\nheld out": [share(proposal.blocked_held_out) for proposal in listed],
+            "missed\nheld out": [share(proposal.missed_held_out) for proposal in listed],
+            "missed": [share(proposal.missed) for proposal in listed],
         }
         if bad:
-            columns["bad\nmissed"] = [_share(proposal.missed_bad) for proposal in listed]
+            columns["bad\nmissed"] = [share(proposal.missed_bad) for proposal in listed]
         table = listing(
             columns,
             width=width,
@@ -69,21 +61,16 @@ def _benchmark(tuned: BenchmarkTuned, *, bad: bool, width: int, color: bool) -> 
             shortened="metric",
         )
         lines += ["", table.rstrip("\n")]
-        together = f"any gate: {_share(tuned.blocked)} of runs like these would be blocked"
+        together = f"any gate: {share(tuned.blocked)} of runs like these would be blocked"
         if tuned.blocked_held_out is not None:
-            together += f", {_share(tuned.blocked_held_out)} held out"
+            together += f", {share(tuned.blocked_held_out)} held out"
         marks = "   ".join(f"{mark} {word}" for word, mark in _MARKS.items())
         lines += ["", marks, wrapped(together, width=width).rstrip("\n")]
-    left = Counter(
-        (f"{proposal.limit.name} {proposal.limit.key}", proposal.reason)
-        for proposal in tuned.proposals
-        if proposal.proposed is None
-    )
-    by_reason: dict[tuple[str, str], list[str]] = {key: [] for key in left}
+    by_reason: dict[tuple[str, str], list[str]] = {}
     for proposal in tuned.proposals:
         if proposal.proposed is None:
             key = (f"{proposal.limit.name} {proposal.limit.key}", proposal.reason)
-            by_reason[key].append(proposal.limit.spec.language)
+            by_reason.setdefault(key, []).append(proposal.limit.spec.language)
     unchanged = [
         wrapped(f"left as it is: {name} {', '.join(languages)}: {reason}", width=width).rstrip("\n")
         for (name, reason), languages in by_reason.items()
@@ -166,12 +153,10 @@ def loosened_text(tuned: Sequence[BenchmarkTuned], *, width: int) -> str:
         for benchmark in tuned:
             for proposal in benchmark.proposals:
                 if proposal.change == change:
-                    name = f"{proposal.limit.name} {_short(proposal.limit.key)}".rstrip()
-                    before = (
-                        f"{proposal.limit.spec.language} {_limit(proposal, proposal.limit.now)}"
-                    )
-                    moved.setdefault(name, []).append(
-                        f"{before} to {_limit(proposal, proposal.proposed)}"
+                    limits = (proposal.limit.now, proposal.proposed)
+                    move = " to ".join(_limit(proposal, limit) for limit in limits)
+                    moved.setdefault(_name(proposal), []).append(
+                        f"{proposal.limit.spec.language} {move}"
                     )
         if moved:
             moves = "; ".join(f"{name} {', '.join(each)}" for name, each in moved.items())
@@ -206,9 +191,10 @@ def diff(before: str, after: str, *, name: str) -> str:
     return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
 
 
-def _short(key: str) -> str:
-    """Return how a limit is told beside its metric; a gap's name says it already."""
-    return {"max_rate": "", "max_gap": ""}.get(key, key)
+def _name(proposal: Proposal) -> str:
+    """Name a limit: its metric, and its kind where the name does not say it already."""
+    limit = proposal.limit
+    return limit.name if limit.key in {"max_rate", "max_gap"} else f"{limit.name} {limit.key}"
 
 
 def _limit(proposal: Proposal, value: float | None) -> str:
@@ -216,7 +202,3 @@ def _limit(proposal: Proposal, value: float | None) -> str:
         return NONE
     limit = proposal.limit
     return Figures(share=limit.share, difference=limit.key == "max_gap", digits=1).limit(value)
-
-
-def _share(value: float | None) -> str:
-    return NONE if value is None else percent(value)
