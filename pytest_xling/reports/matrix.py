@@ -16,6 +16,7 @@ from pytest_xling.text.numbers import Figures, amount, level
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from pytest_xling.languages import Language
     from pytest_xling.records import Estimate, Outcome, Verdict
     from pytest_xling.store.scores import Place
 
@@ -149,11 +150,17 @@ def _cell(figures: Figures, made: Estimate, outcome: Outcome | None = None) -> C
     return Cell(value=figures.value(made.value), interval=interval, outcome=outcome)
 
 
+def language_of(code: str) -> Language | None:
+    """Return what our table knows of a language."""
+    try:
+        return find(code)
+    except ConfigError:
+        return None
+
+
 def language_name(code: str) -> str:
     """Return the English name of a language; empty for one our table lacks."""
     if code == ALL_LANGUAGES:
         return "languages"
-    try:
-        return find(code).english_name
-    except ConfigError:
-        return ""
+    known = language_of(code)
+    return known.english_name if known else ""

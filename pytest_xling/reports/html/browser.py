@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_xling.keys import canonical_json
@@ -52,54 +52,35 @@ class _Excerpt:
     """Of the whole answer."""
 
 
-@dataclass(slots=True, kw_only=True)
-class _Tally:
-    answers: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
-    usd: float = 0.0
-    latencies: list[float] = field(default_factory=list)
-
-
 class Costs:
     """Adds up what answers cost, whichever run paid for them."""
 
     def __init__(self) -> None:
-        self._by_place: defaultdict[tuple[str, str], _Tally] = defaultdict(_Tally)
+        self._by_place: defaultdict[tuple[str, str], list[tuple[Any, ...]]] = defaultdict(list)
 
     def add(self, case: StoredCase) -> None:
         """Count the answer to *case*."""
-        tally = self._by_place[case.benchmark, case.language]
-        tokens_in, tokens_out = case.response["usage"]
-        tally.answers += 1
-        tally.tokens_in += tokens_in
-        tally.tokens_out += tokens_out
-        tally.usd += case.cost_usd
-        tally.latencies.append(case.response["latency_s"])
+        answer = (*case.response["usage"], case.cost_usd, case.response["latency_s"])
+        self._by_place[case.benchmark, case.language].append(answer)
 
     @property
     def usd(self) -> float:
         """The price of all answers."""
-        return sum(tally.usd for tally in self._by_place.values())
+        return sum(sum(usd for *_, usd, _ in answers) for answers in self._by_place.values())
 
     def rows(self, free: str) -> list[tuple[str, ...]]:
         """Return one row for each benchmark and language; *free* stands where nothing was paid."""
-        return [
-            (
-                benchmark,
-                language,
-                f"{tally.answers:,}",
-                f"{tally.tokens_in:,}",
-                f"{tally.tokens_out:,}",
-                dollars(tally.usd) if tally.usd else free,
-                duration(_quantile(tally.latencies, 0.5)),
-                duration(_quantile(tally.latencies, 0.95)),
-            )
-            for (benchmark, language), tally in self._by_place.items()
-        ]
+        rows = []
+        for place, answers in self._by_place.items():
+            tokens_in, tokens_out, usd, latencies = zip(*answers, strict=True)
+            counts = (len(answers), sum(tokens_in), sum(tokens_out))
+            times = (_quantile(latencies, 0.5), _quantile(latencies, 0.95))
+            price = dollars(sum(usd)) if sum(usd) else free
+            rows.append((*place, *(f"{n:,}" for n in counts), price, *map(duration, times)))
+        return rows
 
 
-def _quantile(values: list[float], share: float) -> float:
+def _quantile(values: Sequence[float], share: float) -> float:
     """Return the smallest value that *share* of all are not above."""
     return sorted(values)[max(math.ceil(share * len(values)) - 1, 0)]
 
@@ -127,22 +108,26 @@ def case_columns(
     )
     strings, facts = Strings(), Strings()
     limit = _limit(excerpts, translations_of)
-    columns: defaultdict[str, list[JsonValue]] = defaultdict(list)
+    rows: list[dict[str, JsonValue]] = []
     sparse: defaultdict[str, dict[str, JsonValue]] = defaultdict(dict)
     for index, excerpt in enumerate(excerpts):
         case = excerpt.case
-        columns["id"].append(case.case_id)
-        columns["benchmark"].append(strings.place(case.benchmark))
-        columns["language"].append(strings.place(case.language))
-        columns["sample"].append(strings.place(case.sample_id))
-        columns["condition"].append(strings.place(case.condition))
-        columns["question"].append(strings.place(cut_to(excerpt.asked, limit)))
-        columns["facts"].append(facts.place(canonical_json(dict(case.metadata))))
-        columns["answer"].append(cut_to(case.text, limit) if case.text else None)
-        columns["stop"].append(strings.place(str(case.response["stop_reason"])))
         tokens_in, tokens_out = case.response["usage"]
-        columns["tokens"].append(f"{tokens_in:,} in, {tokens_out:,} out")
-        columns["time"].append(duration(case.response["latency_s"]))
+        rows.append(
+            {
+                "id": case.case_id,
+                "benchmark": strings.place(case.benchmark),
+                "language": strings.place(case.language),
+                "sample": strings.place(case.sample_id),
+                "condition": strings.place(case.condition),
+                "question": strings.place(cut_to(excerpt.asked, limit)),
+                "facts": facts.place(canonical_json(dict(case.metadata))),
+                "answer": cut_to(case.text, limit) if case.text else None,
+                "stop": strings.place(str(case.response["stop_reason"])),
+                "tokens": f"{tokens_in:,} in, {tokens_out:,} out",
+                "time": duration(case.response["latency_s"]),
+            }
+        )
         for name, value in _rare_values(excerpt, translations_of, limit).items():
             sparse[name][str(index)] = value
         if case.reference:
@@ -156,7 +141,7 @@ def case_columns(
             if left_out
             else ""
         ),
-        "columns": dict(columns),
+        "columns": {name: [row[name] for row in rows] for name in (rows[0] if rows else ())},
         "sparse": dict(sparse),
         "readings": readings,
         "facts": [_shown_facts(text) for text in facts.table],
@@ -187,7 +172,7 @@ def _excerpts(
         return excerpts, 0
     flags = {metric for _, metric, _ in scores if traits_of(metric).kind == "flag"}
     foremost = {
-        _where(score)
+        _place(score)
         for (_, metric, _), of_metric in scores.items()
         for score in of_metric
         if score.value is None or (score.value == 1 and metric in flags)
@@ -199,12 +184,8 @@ def _excerpts(
     return chosen, len(excerpts) - len(chosen)
 
 
-def _place(case: StoredCase) -> _Where:
-    return case.benchmark, case.sample_id, case.language, case.condition
-
-
-def _where(score: Score) -> _Where:
-    return score.benchmark, score.sample_id, score.language, score.condition
+def _place(of: StoredCase | Score) -> _Where:
+    return of.benchmark, of.sample_id, of.language, of.condition
 
 
 def _limit(excerpts: Sequence[_Excerpt], translations_of: Mapping[bytes, Translation]) -> int:
@@ -268,7 +249,7 @@ def _readings(
     reasons: defaultdict[tuple[str, str], dict[str, JsonValue]] = defaultdict(dict)
     for (benchmark, metric, _), of_language in scores.items():
         for score in of_language:
-            place = index.get(_where(score))
+            place = index.get(_place(score))
             if place is None:
                 continue
             at = place - start[benchmark]

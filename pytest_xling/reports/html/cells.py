@@ -43,19 +43,25 @@ def label_of(code: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Heat:
-    """What a benchmark's table is made of."""
+class Bench:
+    """What a page says of a benchmark is made of."""
 
-    benchmark: str
-    scores: Mapping[Place, Sequence[Score]]
+    name: str
+    metrics: Sequence[MetricTraits]
     languages: Sequence[str]
     """All of them, in order."""
     pivot: str
+    scores: Mapping[Place, Sequence[Score]]
+    """Of all benchmarks."""
     verdicts: Sequence[Verdict]
     """Of the benchmark's gates."""
     changes: Mapping[Place, Change]
     baseline: str
     """What these are since; empty without one."""
+
+    def of(self, metric: str, language: str) -> Sequence[Score]:
+        """Return the scores of a metric in a language."""
+        return self.scores.get((self.name, metric, language), ())
 
     def row(self, metric: MetricTraits) -> tuple[dict[str, JsonValue], Figures]:
         """Return a metric's cells by language, and how its numbers are worded.
@@ -68,7 +74,7 @@ class Heat:
                 gates.setdefault(verdict.threshold.language, []).append(verdict)
         made: dict[str, Estimate] = {}
         for language in self.languages:
-            here = self.scores.get((self.benchmark, metric.name, language), ())
+            here = self.of(metric.name, language)
             judged = _estimate_of("limit", gates.get(language, ()))
             if judged is not None or here:
                 made[language] = judged or estimated(metric.name, here, language=language)
@@ -99,7 +105,7 @@ class Heat:
             cell["gap"] = as_json(gap, differing) | ({"s": worse} if worse else {})
             told = _told(worse, ends, gap.n, visible(gap.reason))
             lines.append(f"against {label_of(self.pivot)}: {told}")
-        change = self.changes.get((self.benchmark, metric.name, language))
+        change = self.changes.get((self.name, metric.name, language))
         if change is not None:
             words = ("more", "less") if metric.better is None else ("worse", "better")
             sign = -1 if metric.better == "higher" else 1
@@ -122,8 +128,7 @@ class Heat:
 
     def _gap(self, metric: MetricTraits, language: str) -> Estimate | None:
         """Estimate by how much a language is worse; None where metrics know no worse."""
-        here = self.scores.get((self.benchmark, metric.name, language), ())
-        there = self.scores.get((self.benchmark, metric.name, self.pivot), ())
+        here, there = self.of(metric.name, language), self.of(metric.name, self.pivot)
         if language == self.pivot or not here or not there:
             return None
         if metric.better is None or metric.unit == "pivot":

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import RunRecord, Score
     from pytest_xling.reports.estimates import MetricTraits
-    from pytest_xling.store.scores import Place
+    from pytest_xling.reports.html.cells import Bench
     from pytest_xling.text.numbers import Figures
 
 Axis: TypeAlias = Literal["level", "temperature"]
@@ -47,37 +47,25 @@ _LEAST_SHARE: Final = 0.04
 _DESCRIPTION = re.compile(r'<desc id="desc">(.*?)</desc>', re.DOTALL)
 
 
-def curves_of(
-    benchmark: str,
-    metrics: Sequence[MetricTraits],
-    scores: Mapping[Place, Sequence[Score]],
-    *,
-    languages: Sequence[str],
-    figures: Mapping[str, Figures],
-) -> list[JsonValue]:
+def curves_of(bench: Bench, figures: Mapping[str, Figures]) -> list[JsonValue]:
     """Return for each metric its curve over what the benchmark varies, by language."""
     curves: list[JsonValue] = []
     axes: tuple[Axis, ...] = ("level", "temperature")
     for axis in axes:
-        for metric in metrics:
-            groups = {
-                language: _by(axis, scores.get((benchmark, metric.name, language), ()))
-                for language in languages
-            }
+        for metric in bench.metrics:
+            groups = {code: _by(axis, bench.of(metric.name, code)) for code in bench.languages}
             places = sorted({at for group in groups.values() for at in group})
             if len(places) < 2:  # noqa: PLR2004  one point is no curve
                 continue
+            own = figures[metric.name]
             lines: dict[str, JsonValue] = {
-                language: [
-                    as_json(
-                        estimated(metric.name, group[at], language=language),
-                        figures[metric.name],
-                    )
+                code: [
+                    as_json(estimated(metric.name, group[at], language=code), own)
                     if at in group
                     else None
                     for at in places
                 ]
-                for language, group in groups.items()
+                for code, group in groups.items()
                 if group
             }
             curves.append(
@@ -129,17 +117,13 @@ def _by(axis: Axis, scores: Sequence[Score]) -> dict[float, list[Score]]:
     return groups
 
 
-def stance_figures(
-    connection: Connection,
-    run: RunRecord,
-    benchmark: str,
-    scores: Mapping[Place, Sequence[Score]],
-) -> list[JsonValue]:
+def stance_figures(connection: Connection, run: RunRecord, bench: Bench) -> list[JsonValue]:
     """Return UPHILL's figure 2, one for each temperature, as images that hold themselves.
 
     None for a benchmark without stances; in place of one that cannot be drawn, the reason.
     """
-    mine = {place[2]: of for place, of in scores.items() if place[:2] == (benchmark, METRIC)}
+    benchmark = bench.name
+    mine = {place[2]: of for place, of in bench.scores.items() if place[:2] == (benchmark, METRIC)}
     veracities = labels(connection, run.run_id, benchmark=benchmark, key="veracity") if mine else {}
     try:
         for language, of in mine.items():

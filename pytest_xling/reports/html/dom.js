@@ -63,7 +63,7 @@ function isClear(made) {
 }
 
 function languageName(report, code) {
-  return report.languages[code]?.label ?? code;
+  return report.languages[code] ?? code;
 }
 
 function facts(pairs) {

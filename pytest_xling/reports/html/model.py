@@ -6,17 +6,17 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from pytest_xling.errors import ConfigError
-from pytest_xling.languages import find, script_name
+from pytest_xling.languages import script_name
 from pytest_xling.records import ALL_LANGUAGES
 from pytest_xling.reports.estimates import estimated, traits_of
 from pytest_xling.reports.findings import STANDINGS
 from pytest_xling.reports.gate_summary import ORDER
 from pytest_xling.reports.html.browser import Costs, case_columns
-from pytest_xling.reports.html.cells import Heat, label_of
+from pytest_xling.reports.html.cells import Bench, label_of
 from pytest_xling.reports.html.curves import curves_of, stance_figures
 from pytest_xling.reports.html.escaping import as_json, cut_to, visible
 from pytest_xling.reports.judges import AGREEMENT
+from pytest_xling.reports.matrix import language_of
 from pytest_xling.reports.pivot import named_pivot
 from pytest_xling.store.runs import DESCRIBED, finished_at
 from pytest_xling.store.scores import scores_by_place
@@ -30,32 +30,15 @@ if TYPE_CHECKING:
 
     from pytest_xling.analysis.comparison import Change
     from pytest_xling.keys import JsonValue
-    from pytest_xling.records import RunRecord, Score, Verdict
-    from pytest_xling.reports.estimates import MetricTraits
+    from pytest_xling.languages import Language
+    from pytest_xling.records import Score
     from pytest_xling.reports.gate_summary import GateGroup, State
     from pytest_xling.reports.run_summary import RunSummary
-    from pytest_xling.store.scores import MetricStep, Place
+    from pytest_xling.store.scores import Place
     from pytest_xling.text.numbers import Figures
 
-_SCRIPTS: Final = {
-    "Arab": "Arabic",
-    "Beng": "Bengali",
-    "Cyrl": "Cyrillic",
-    "Deva": "Devanagari",
-    "Grek": "Greek",
-    "Gujr": "Gujarati",
-    "Guru": "Gurmukhi",
-    "Hans": "Chinese",
-    "Hant": "Chinese",
-    "Hebr": "Hebrew",
-    "Jpan": "Japanese",
-    "Knda": "Kannada",
-    "Kore": "Korean",
-    "Latn": "Latin",
-    "Mlym": "Malayalam",
-    "Taml": "Tamil",
-    "Telu": "Telugu",
-}
+_SCRIPTS: Final = {"Beng": "Bengali", "Hans": "Chinese", "Hant": "Chinese"}
+"""Where a group is not what a script is called."""
 _OTHERS: Final = "other families"
 _FAMILIES: Final = {
     "other": _OTHERS,
@@ -68,53 +51,35 @@ _FAMILIES: Final = {
 """The groups of Found in Translation, Table 12, said as what is in them."""
 
 
-def language_traits(code: str) -> dict[str, JsonValue]:
-    """Return what a page has to know of a language; of one our table lacks, its code."""
-    try:
-        known = find(code)
-    except ConfigError:
-        return {"name": code, "label": code, "script": "", "family": "", "direction": "auto"}
-    return {
-        "name": known.english_name,
-        "label": label_of(code),
-        "script": _SCRIPTS.get(known.script) or script_name(known.script),
-        "family": _FAMILIES.get(known.family_group) or _FAMILIES.get(known.family, known.family),
-        "direction": known.direction,
-    }
+def _script(language: Language) -> str:
+    return _SCRIPTS.get(language.script) or script_name(language.script)
 
 
-def groups_of(
-    benchmark: str,
-    metrics: Sequence[MetricTraits],
-    scores: Mapping[Place, Sequence[Score]],
-    *,
-    languages: Mapping[str, Mapping[str, JsonValue]],
-    figures: Mapping[str, Figures],
-) -> dict[str, JsonValue]:
+def _family(language: Language) -> str:
+    family = language.family
+    return _FAMILIES.get(language.family_group) or _FAMILIES.get(family, family)
+
+
+def groups_of(bench: Bench, figures: Mapping[str, Figures]) -> dict[str, JsonValue]:
     """Return averages over scripts and over families.
 
     All answers of a group count alike, and those to one question, in whatever language, as one
     cluster.
     """
     averages: dict[str, JsonValue] = {}
-    for trait in ("script", "family"):
+    known = {code: language for code in bench.languages if (language := language_of(code))}
+    for trait, name_of in (("script", _script), ("family", _family)):
         groups: dict[str, list[str]] = {}
-        for code, traits in languages.items():
-            if traits[trait]:
-                groups.setdefault(str(traits[trait]), []).append(code)
+        for code, language in known.items():
+            if name := name_of(language):
+                groups.setdefault(name, []).append(code)
         rows: list[JsonValue] = []
         for name, codes in sorted(groups.items(), key=_order):
             cells: dict[str, JsonValue] = {}
-            for metric in metrics:
-                pooled = [
-                    score
-                    for code in codes
-                    for score in scores.get((benchmark, metric.name, code), ())
-                ]
-                if pooled:
-                    cells[metric.name] = as_json(
-                        estimated(metric.name, pooled), figures[metric.name]
-                    )
+            for metric in bench.metrics:
+                if pooled := [score for code in codes for score in bench.of(metric.name, code)]:
+                    average = estimated(metric.name, pooled)
+                    cells[metric.name] = as_json(average, figures[metric.name])
             rows.append({"name": name, "languages": codes, "cells": cells})
         averages[trait] = rows
     return averages
@@ -159,7 +124,6 @@ def report_model(connection: Connection, came_to: RunSummary) -> dict[str, JsonV
     # A language may have a gate and not one answer.
     codes = {code for _, code in counts} | {v.threshold.language for v in verdicts}
     codes |= {judge.language for judge in came_to.judges}
-    languages = {code: language_traits(code) for code in sorted(codes)}
     benchmarks = dict.fromkeys([*(name for name, _ in counts), *(s.benchmark for s in steps)])
     compared = () if comparison is None else comparison.changes
     changes = {(change.benchmark, change.metric, change.language): change for change in compared}
@@ -183,21 +147,10 @@ def report_model(connection: Connection, came_to: RunSummary) -> dict[str, JsonV
         },
         "verdict": _verdict(came_to),
         "baseline": baseline,
-        "languages": languages,
+        "languages": {code: label_of(code) for code in sorted(codes - {ALL_LANGUAGES})},
         "levels": [f"level {at}, {name.replace('_', ' ')}" for at, name in enumerate(LEVELS)],
         "benchmarks": [
-            _benchmark(
-                connection,
-                run,
-                name,
-                answers={code: n for (bench, code), n in counts.items() if bench == name},
-                steps=[step for step in steps if step.benchmark == name],
-                scores=scores,
-                verdicts=[v for v in verdicts if v.threshold.benchmark == name],
-                languages=languages,
-                changes=changes,
-                baseline=baseline,
-            )
+            _benchmark(connection, came_to, name, scores=scores, changes=changes, baseline=baseline)
             for name in benchmarks
         ],
         "findings": [
@@ -344,36 +297,35 @@ def _made(came_to: RunSummary) -> dict[str, JsonValue]:
 
 def _benchmark(
     connection: Connection,
-    run: RunRecord,
+    came_to: RunSummary,
     name: str,
     *,
-    answers: Mapping[str, int],
-    steps: Sequence[MetricStep],
     scores: Mapping[Place, Sequence[Score]],
-    verdicts: Sequence[Verdict],
-    languages: Mapping[str, Mapping[str, JsonValue]],
     changes: Mapping[Place, Change],
     baseline: str,
 ) -> dict[str, JsonValue]:
-    pivot = named_pivot(run, name) or ""
+    answers = {code: n for (bench, code), n in came_to.answers.items() if bench == name}
+    verdicts = [v for v in came_to.gates.verdicts if v.threshold.benchmark == name]
+    pivot = named_pivot(came_to.run, name) or ""
     mine = {*answers, *(v.threshold.language for v in verdicts)}
     order = sorted(mine, key=lambda code: (code == ALL_LANGUAGES, code != pivot, code))
     gated = {v.threshold.metric for v in verdicts}
     # Metrics with a gate first, flags before numbers; a gate may be of a metric without a score.
-    metrics = [traits_of(metric) for metric in {*(s.metric for s in steps), *gated}]
+    scored = {step.metric for step in came_to.steps if step.benchmark == name}
+    metrics = [traits_of(metric) for metric in scored | gated]
     metrics.sort(key=lambda m: (m.name not in gated, m.kind != "flag", m.name))
-    heat = Heat(
-        benchmark=name,
-        scores=scores,
+    bench = Bench(
+        name=name,
+        metrics=metrics,
         languages=order,
         pivot=pivot,
+        scores=scores,
         verdicts=verdicts,
         changes=changes,
         baseline=baseline,
     )
-    rows = {metric.name: heat.row(metric) for metric in metrics}
+    rows = {metric.name: bench.row(metric) for metric in metrics}
     figures = {metric: figures for metric, (_, figures) in rows.items()}
-    mine_traits = {code: languages[code] for code in order}
     total, spoken = sum(answers.values()), [code for code in order if code != ALL_LANGUAGES]
     compared = [
         f"{amount(total, 'answer')} in {amount(len(spoken), 'language')}",
@@ -393,7 +345,7 @@ def _benchmark(
         "languages": order,
         "metrics": [{"name": m.name, "kind": m.kind, "about": m.about} for m in metrics],
         "cells": {metric: row for metric, (row, _) in rows.items()},
-        "groups": groups_of(name, metrics, scores, languages=mine_traits, figures=figures),
-        "curves": curves_of(name, metrics, scores, languages=order, figures=figures),
-        "stances": stance_figures(connection, run, name, scores),
+        "groups": groups_of(bench, figures),
+        "curves": curves_of(bench, figures),
+        "stances": stance_figures(connection, came_to.run, bench),
     }
