@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from pytest_xling.cli.opening import reading, store_location
 from pytest_xling.cli.printing import color, print_json, print_text, width
-from pytest_xling.reports.judges import as_row
 from pytest_xling.reports.rendering import columns_of, wrapped
 from pytest_xling.reports.run_summary import FINDINGS, run_summary
 from pytest_xling.reports.terminal import summary
@@ -79,7 +78,7 @@ def _as_json(came_to: RunSummary) -> dict[str, JsonValue]:
             {"benchmark": benchmark, **asdict(made)}
             for (benchmark, _, _), made in came_to.estimates.items()
         ],
-        "judges": [as_row(behind) for behind in came_to.judges],
+        "judges": came_to.judges.rows(),
         "state": gates.state,
         "headline": gates.headline,
         "closed": gates.closed,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -12,145 +13,133 @@ from pytest_xling.reports.pivot import named_pivot
 from pytest_xling.text.numbers import Figures, with_ends
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from sqlalchemy import Connection
 
     from pytest_xling.gates.evidence import Behind
     from pytest_xling.keys import JsonValue
-    from pytest_xling.records import RunRecord, Threshold, Verdict
+    from pytest_xling.records import RunRecord, Verdict
 
 AGREEMENT: Final = "macro F1 and its 95% interval"
-_IN_VAIN: Final = "Not good enough for gates that rest on them, which so decide nothing"
+_MACHINE: Final = "a language model's"
+_FIGURES: Final = Figures(share=False, digits=2)
 
 
-def judges_behind(
-    connection: Connection, run: RunRecord, verdicts: Iterable[Verdict]
-) -> list[Behind]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judges:
+    """The annotators whose labels the gates of a run rest on."""
+
+    behind: Sequence[Behind]
+    """Each in each language."""
+    undecided: Sequence[Sequence[str]]
+    """Of each the gates that demand more of it, and so decide nothing."""
+
+    @property
+    def languages(self) -> list[str]:
+        """Those in which a gate rests on one."""
+        return sorted({each.language for each in self.behind})
+
+    @property
+    def agreement(self) -> list[Column]:
+        """How far each agrees with labels, by language: macro F1 with its interval."""
+        columns: dict[tuple[str, str], dict[str, Cell]] = {}
+        for each in self.behind:
+            cell = Cell(value="not measured", interval="")
+            if each.measured:
+                f1 = each.measured.quality.macro_f1
+                ends = _FIGURES.interval(f1.low, f1.high)
+                cell = Cell(value=_FIGURES.value(f1.value), interval=ends)
+            columns.setdefault((each.annotator, each.aspect), {})[each.language] = cell
+        return [
+            Column(name=annotator, demands=(aspect,) if aspect else (), cells=cells)
+            for (annotator, aspect), cells in columns.items()
+        ]
+
+    @property
+    def notes(self) -> list[str]:
+        """What rests on them in vain, on which labels they were measured, what changed since."""
+        doubts: dict[str, dict[str, None]] = {}
+        for each, gates in zip(self.behind, self.undecided, strict=True):
+            if gates:
+                name = ": ".join(filter(None, (each.annotator, each.aspect)))
+                doubts.setdefault(name, {})[each.language] = None
+        in_vain = "; ".join(f"{name} in {' '.join(codes)}" for name, codes in doubts.items())
+        asked = ", ".join(
+            f"{each.aspect} {each.language} {check.right_now} of {check.n}".strip()
+            + ("" if check.right_now == check.right_then else f" (was {check.right_then})")
+            for each in self.behind
+            if (check := each.checked) is not None
+        )
+        notes = (
+            ("Not good enough for gates that rest on them, which so decide nothing", in_vain),
+            ("Labels", "; ".join(self._labels())),
+            ("Asked again before the gates, and right about", asked),
+            *((f"{each.annotator} in {each.language}", each.changed) for each in self.behind),
+        )
+        return [f"{about}: {text}." for about, text in notes if text]
+
+    def _labels(self) -> Iterator[str]:
+        """Yield for each annotator on which labels it was measured, when, in which languages."""
+        sources: dict[str, dict[str, dict[str, None]]] = {}
+        for each in self.behind:
+            if each.measured is not None:
+                name = each.measured.source.rpartition("@")[0]
+                whose = f"your raters' {name}" if each.measured.human else f"{name}, {_MACHINE},"
+                labels = f"{whose} of {each.measured.created_at[:10]}"
+                of_annotator = sources.setdefault(each.annotator, {})
+                of_annotator.setdefault(labels, {})[each.language] = None
+        for annotator, by_labels in sources.items():
+            parts = (f"{labels} in {' '.join(codes)}" for labels, codes in by_labels.items())
+            yield f"{annotator}: {', '.join(parts)}"
+
+    def rows(self) -> list[dict[str, JsonValue]]:
+        """Return how far each agrees with labels, as numbers; None where nobody knows."""
+        rows = []
+        for each, gates in zip(self.behind, self.undecided, strict=True):
+            row: dict[str, JsonValue] = {
+                "annotator": each.annotator,
+                "aspect": each.aspect,
+                "language": each.language,
+                "changed": each.changed,
+                **dict.fromkeys(("n", "f1", "f1_low", "f1_high", "kappa", "labels", "human")),
+                "measured": None,
+                "undecided": [*gates],
+            }
+            if each.measured:
+                quality = each.measured.quality
+                row |= {
+                    "n": quality.n,
+                    **with_ends("f1", quality.macro_f1),
+                    "kappa": quality.kappa.value,
+                    "labels": each.measured.source,
+                    "human": each.measured.human,
+                    "measured": each.measured.created_at,
+                }
+            rows.append(row)
+        return rows
+
+
+def judges_of(connection: Connection, run: RunRecord, verdicts: Iterable[Verdict]) -> Judges:
     """Return what the gates of a run rest on, sorted by annotator, aspect and language.
 
     Gates of metrics that are not known here are left out.
-
-    Args:
-        connection: to the store.
-        run: the run.
-        verdicts: of its gates.
     """
-    gates = _known(verdicts)
-    each_once = {id(each): each for behind in _behind(connection, run, gates) for each in behind}
-    return sorted(each_once.values(), key=lambda each: (each.annotator, each.aspect, each.language))
-
-
-def doubted_behind(
-    connection: Connection, run: RunRecord, verdicts: Iterable[Verdict]
-) -> dict[str, list[str]]:
-    """Return by annotator the languages in which gates demand more of it, and decide nothing.
-
-    Args:
-        connection: to the store.
-        run: the run.
-        verdicts: of its gates.
-    """
-    gates = [
-        (threshold, gap)
-        for threshold, gap in _known(verdicts)
-        if threshold.min_judge_f1 is not None
-    ]
-    doubts: dict[str, set[str]] = {}
-    for (threshold, _), behind in zip(gates, _behind(connection, run, gates), strict=True):
-        for each in behind:
-            if doubted(each, threshold):
-                name = ": ".join(filter(None, (each.annotator, each.aspect)))
-                doubts.setdefault(name, set()).add(each.language)
-    return {name: sorted(languages) for name, languages in sorted(doubts.items())}
-
-
-def _behind(
-    connection: Connection, run: RunRecord, gates: Sequence[tuple[Threshold, bool]]
-) -> list[list[Behind]]:
-    return behind_gates(connection, run.run_id, gates, pivot=partial(named_pivot, run))
-
-
-def _known(verdicts: Iterable[Verdict]) -> list[tuple[Threshold, bool]]:
-    """Return what gates demand of metrics that are known here, and whether they are of a gap."""
     known = names("metric")
-    return [(v.threshold, bool(v.estimate.pivot)) for v in verdicts if v.threshold.metric in known]
-
-
-def agreement(behind: Sequence[Behind]) -> list[Column]:
-    """Return how far each annotator agrees with labels, by language: macro F1 with its interval."""
-    columns: dict[tuple[str, str], dict[str, Cell]] = {}
-    for each in behind:
-        quality = each.measured and each.measured.quality
-        cell = Cell(value="not measured", interval="")
-        if quality:
-            f1 = quality.macro_f1
-            figures = Figures(share=False, digits=2)
-            cell = Cell(value=figures.value(f1.value), interval=figures.interval(f1.low, f1.high))
-        columns.setdefault((each.annotator, each.aspect), {})[each.language] = cell
-    return [
-        Column(name=annotator, demands=(aspect,) if aspect else (), cells=cells)
-        for (annotator, aspect), cells in columns.items()
-    ]
-
-
-def notes(behind: Sequence[Behind], doubts: Mapping[str, Sequence[str]]) -> list[str]:
-    """Say what rests on annotators in vain, and on which labels they were measured.
-
-    Args:
-        behind: the annotators.
-        doubts: of whom gates demand more, in which languages.
-    """
-    in_vain = "; ".join(f"{name} in {' '.join(codes)}" for name, codes in doubts.items())
-    sources: dict[str, dict[str, dict[str, None]]] = {}
-    for each in behind:
-        if each.measured is not None:
-            name = each.measured.source.rpartition("@")[0]
-            whose = (
-                f"your raters' {name}" if each.measured.human else f"{name}, a language model's,"
-            )
-            labels = f"{whose} of {each.measured.created_at[:10]}"
-            of_annotator = sources.setdefault(each.annotator, {})
-            of_annotator.setdefault(labels, {})[each.language] = None
-    listed = []
-    for annotator, of_annotator in sources.items():
-        parts = (f"{labels} in {' '.join(codes)}" for labels, codes in of_annotator.items())
-        listed.append(f"{annotator}: {', '.join(parts)}")
-    asked = [
-        f"{each.aspect} {each.language} {check.right_now} of {check.n}".strip()
-        + ("" if check.right_now == check.right_then else f" (was {check.right_then})")
-        for each in behind
-        if (check := each.checked) is not None
-    ]
-    return [
-        *([f"{_IN_VAIN}: {in_vain}."] if in_vain else []),
-        *([f"Labels: {'; '.join(listed)}."] if listed else []),
-        *([f"Asked again before the gates, and right about: {', '.join(asked)}."] if asked else []),
-        *(
-            f"{each.annotator} in {each.language}: {each.changed}."
-            for each in behind
-            if each.changed
-        ),
-    ]
-
-
-def as_row(behind: Behind) -> dict[str, JsonValue]:
-    """Return how far an annotator agrees with people, as numbers; None where nobody knows."""
-    who: dict[str, JsonValue] = {
-        "annotator": behind.annotator,
-        "aspect": behind.aspect,
-        "language": behind.language,
-        "changed": behind.changed,
-    }
-    if behind.measured is None:
-        numbers = ("n", "f1", "f1_low", "f1_high", "kappa", "labels", "human", "measured")
-        return who | dict.fromkeys(numbers)
-    quality = behind.measured.quality
-    return who | {
-        "n": quality.n,
-        **with_ends("f1", quality.macro_f1),
-        "kappa": quality.kappa.value,
-        "labels": behind.measured.source,
-        "human": behind.measured.human,
-        "measured": behind.measured.created_at,
-    }
+    gates = [verdict for verdict in verdicts if verdict.threshold.metric in known]
+    found = behind_gates(
+        connection,
+        run.run_id,
+        [(verdict.threshold, bool(verdict.estimate.pivot)) for verdict in gates],
+        pivot=partial(named_pivot, run),
+    )
+    judges: dict[int, tuple[Behind, list[str]]] = {}
+    for verdict, of_gate in zip(gates, found, strict=True):
+        for each in of_gate:
+            _, undecided = judges.setdefault(id(each), (each, []))
+            if verdict.threshold.min_judge_f1 is not None and doubted(each, verdict.threshold):
+                undecided.append(verdict.case)
+    ordered = sorted(judges.values(), key=lambda j: (j[0].annotator, j[0].aspect, j[0].language))
+    return Judges(
+        behind=[each for each, _ in ordered], undecided=[undecided for _, undecided in ordered]
+    )

@@ -14,7 +14,7 @@ from pytest_xling.reports.estimates import with_intervals, without_intervals
 from pytest_xling.reports.findings import find_worst
 from pytest_xling.reports.freshness import freshness
 from pytest_xling.reports.gate_summary import GateSummary
-from pytest_xling.reports.judges import agreement, doubted_behind, judges_behind, notes
+from pytest_xling.reports.judges import judges_of
 from pytest_xling.reports.labelled import before_labels, before_labels_text
 from pytest_xling.reports.matrix import matrices
 from pytest_xling.reports.spending import spent, unpriced
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
 
     from pytest_xling.analysis.comparison import Comparison
     from pytest_xling.config.store_location import StoreLocation
-    from pytest_xling.gates.evidence import Behind
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Estimate, RunRecord, Verdict
     from pytest_xling.reports.findings import Ranked
     from pytest_xling.reports.freshness import Freshness
-    from pytest_xling.reports.matrix import Column, Matrix
+    from pytest_xling.reports.judges import Judges
+    from pytest_xling.reports.matrix import Matrix
     from pytest_xling.store.answers import Tokens
     from pytest_xling.store.faults import RunFault
     from pytest_xling.store.runs import Progress, Stop
@@ -69,10 +69,8 @@ class RunSummary:
     unsummed: tuple[str, ...]
     """Why scores could not be put together."""
     matrices: tuple[Matrix, ...]
-    judges: Sequence[Behind]
-    """The annotators whose labels the gates rest on, in each language."""
-    doubted_judges: Mapping[str, Sequence[str]]
-    """Those of whom gates demand more, by name, and in which languages."""
+    judges: Judges
+    """The annotators whose labels the gates rest on."""
     findings: Sequence[Ranked]
     """The worst first."""
     progress: Progress
@@ -88,16 +86,6 @@ class RunSummary:
     """Verdicts that people's labels of now are not in, and would be."""
     comparison: Comparison | None
     """With its baseline, where it was compared."""
-
-    @property
-    def agreement(self) -> list[Column]:
-        """How far each judge agrees with labels, by language."""
-        return agreement(self.judges)
-
-    @property
-    def notes_on_judges(self) -> list[str]:
-        """What rests on judges in vain, on which labels they were measured, what changed since."""
-        return notes(self.judges, self.doubted_judges)
 
     @property
     def made(self) -> str:
@@ -213,8 +201,7 @@ def run_summary(
         estimates=estimates,
         unsummed=tuple(dict.fromkeys(unsummed)),
         matrices=matrices(verdicts, estimates, answers),
-        judges=judges_behind(connection, run, verdicts),
-        doubted_judges=doubted_behind(connection, run, verdicts),
+        judges=judges_of(connection, run, verdicts),
         findings=find_worst(connection, run_id, verdicts, limit=findings),
         progress=total_progress(connection, run_id),
         unpriced=unpriced(run),

@@ -11,7 +11,7 @@ from pytest_xling.gates.evidence import Behind
 from pytest_xling.records import Estimate, Threshold, Verdict
 from pytest_xling.reports.github.summary import step_summary
 from pytest_xling.reports.html.model import report_model
-from pytest_xling.reports.judges import agreement, as_row, doubted_behind, judges_behind, notes
+from pytest_xling.reports.judges import Judges, judges_of
 from pytest_xling.reports.run_summary import run_summary
 from pytest_xling.reports.terminal import summary
 from pytest_xling.stats.labelling import labelling
@@ -102,7 +102,7 @@ def run(tmp_path: Path) -> Iterator[Connection]:
 
 def test_what_gates_rest_on_is_told_once(run: Connection) -> None:
     """By language, own labels before others; gates of metrics that are gone are left out."""
-    behind = judges_behind(run, get_run(run, "run-1"), read_verdicts(run, "run-1"))
+    behind = judges_of(run, get_run(run, "run-1"), read_verdicts(run, "run-1")).behind
     assert ["en", "hi", "sw"] == [each.language for each in behind]
     assert [False, True, None] == [each.measured and each.measured.human for each in behind]
     assert str(behind[2]).startswith("correctness_label has not been measured in sw (xling calib")
@@ -124,7 +124,7 @@ def test_every_report_begins_with_how_far_judges_agree(run: Connection) -> None:
 
 def test_it_is_said_on_which_labels_and_when(run: Connection) -> None:
     """Own ones are told from those that come along."""
-    (note,) = run_summary(run, "run-1").notes_on_judges
+    (note,) = run_summary(run, "run-1").judges.notes
     assert "correctness_label: bundled, a language model's, of 2026-11-22 in en" in note
     assert "your raters' ours.csv of 2026-11-22 in hi" in note
 
@@ -148,16 +148,20 @@ def test_judges_that_gates_cannot_decide_by_are_named(run: Connection) -> None:
         for verdict in read_verdicts(run, "run-1")
     ]
     record = get_run(run, "run-1")
-    assert {} == doubted_behind(run, record, read_verdicts(run, "run-1"))
-    doubts = doubted_behind(run, record, demanding)
-    assert {"correctness_label": ["hi", "sw"]} == doubts
-    first, *_ = notes(judges_behind(run, record, demanding), doubts)
+    assert not any(judges_of(run, record, read_verdicts(run, "run-1")).undecided)
+    judges = judges_of(run, record, demanding)
+    first, *_ = judges.notes
     assert "decide nothing: correctness_label in hi sw." in first
+    assert {
+        "en": [],
+        "hi": ["contradictory-hi"],
+        "sw": ["contradictory-sw"],
+    } == {row["language"]: row["undecided"] for row in judges.rows()}
 
 
 def test_programs_get_the_numbers(run: Connection) -> None:
     """In ``xling show --json``; None where nobody has measured it."""
-    rows = [as_row(behind) for behind in run_summary(run, "run-1").judges]
+    rows = run_summary(run, "run-1").judges.rows()
     assert [("en", 1.0, 40), ("hi", 0.75, 40), ("sw", None, None)] == [
         (row["language"], row["f1"] and round(float(str(row["f1"])), 2), row["n"]) for row in rows
     ]
@@ -174,7 +178,8 @@ def test_aspects_have_a_column_each() -> None:
         )
         for aspect in ("emotional_reactions", "explorations")
     ]
+    judges = Judges(behind=behind, undecided=[[], []])
     assert [
         ("empathy_llm", ("emotional_reactions",)),
         ("empathy_llm", ("explorations",)),
-    ] == [(column.name, column.demands) for column in agreement(behind)]
+    ] == [(column.name, column.demands) for column in judges.agreement]

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pytest_xling.records import Outcome
     from pytest_xling.reports.findings import Ranked, Standing
     from pytest_xling.reports.gate_summary import GateGroup, GateSummary, Reason, State
+    from pytest_xling.reports.judges import Judges
     from pytest_xling.reports.matrix import Cell, Column, Matrix
     from pytest_xling.reports.run_summary import RunSummary
 
@@ -184,7 +185,7 @@ def step_summary(came_to: RunSummary, *, report: str = "", most_bytes: int = MOS
     ranked = came_to.findings[:FINDINGS]
     # In the order in which they are given up, the last first.
     middle = [
-        _judges(came_to),
+        _judges(came_to.judges),
         *map(_matrix, came_to.matrices),
         _changes(came_to),
         _reasons(gates),
@@ -210,13 +211,12 @@ def _fitted(parts: list[str], close: str, *, keep: int, most_bytes: int) -> str:
     return "\n".join(left)
 
 
-def _judges(came_to: RunSummary) -> str:
+def _judges(judges: Judges) -> str:
     """Say how far judges agree with labels, where gates rest on them."""
-    if not came_to.agreement:
+    if not judges.behind:
         return ""
-    rows = dict.fromkeys(sorted({each.language for each in came_to.judges}), 0)
-    notes = "".join(f"\n{prose(note)}\n" for note in came_to.notes_on_judges)
-    agreement = tables(came_to.agreement, rows, counts=False)
+    notes = "".join(f"\n{prose(note)}\n" for note in judges.notes)
+    agreement = tables(judges.agreement, dict.fromkeys(judges.languages, 0), counts=False)
     return f"#### How far judges agree with labels\n\n{prose(AGREEMENT)}\n\n{agreement}{notes}"
 
 

@@ -16,7 +16,7 @@ from pytest_xling.reports.html.cells import Bench, label_of
 from pytest_xling.reports.html.curves import curves_of, stance_figures
 from pytest_xling.reports.html.escaping import as_json, cut_to, visible
 from pytest_xling.reports.judges import AGREEMENT
-from pytest_xling.reports.matrix import language_of
+from pytest_xling.reports.matrix import Cell, language_of
 from pytest_xling.reports.pivot import named_pivot
 from pytest_xling.store.runs import DESCRIBED, finished_at
 from pytest_xling.store.scores import scores_by_place
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from pytest_xling.languages import Language
     from pytest_xling.records import Score
     from pytest_xling.reports.gate_summary import GateGroup, State
+    from pytest_xling.reports.judges import Judges
     from pytest_xling.reports.run_summary import RunSummary
     from pytest_xling.store.scores import Place
     from pytest_xling.text.numbers import Figures
@@ -123,7 +124,7 @@ def report_model(connection: Connection, came_to: RunSummary) -> dict[str, JsonV
     scores = scores_by_place(connection, run.run_id, steps)
     # A language may have a gate and not one answer.
     codes = {code for _, code in counts} | {v.threshold.language for v in verdicts}
-    codes |= {judge.language for judge in came_to.judges}
+    codes.update(came_to.judges.languages)
     benchmarks = dict.fromkeys([*(name for name, _ in counts), *(s.benchmark for s in steps)])
     compared = () if comparison is None else comparison.changes
     changes = {(change.benchmark, change.metric, change.language): change for change in compared}
@@ -207,7 +208,7 @@ def _verdict(came_to: RunSummary) -> dict[str, JsonValue]:
             )
             if (shown := [_group(group) for group in groups])
         ],
-        "judges": _judges(came_to),
+        "judges": _judges(came_to.judges),
     }
 
 
@@ -226,12 +227,11 @@ def _group(group: GateGroup) -> dict[str, JsonValue]:
     }
 
 
-def _judges(came_to: RunSummary) -> JsonValue:
+def _judges(judges: Judges) -> JsonValue:
     """Return how far judges agree with labels, by language; None where no gate rests on one."""
-    columns = came_to.agreement
+    columns, none = judges.agreement, Cell(value="", interval="")
     if not columns:
         return None
-    codes = sorted({judge.language for judge in came_to.judges})
     return {
         "about": AGREEMENT,
         "heads": [[column.name, *column.demands] for column in columns],
@@ -239,13 +239,13 @@ def _judges(came_to: RunSummary) -> JsonValue:
             [
                 label_of(code),
                 [
-                    [cell.value, cell.interval] if (cell := column.cells.get(code)) else ["", ""]
-                    for column in columns
+                    [cell.value, cell.interval]
+                    for cell in (column.cells.get(code, none) for column in columns)
                 ],
             ]
-            for code in codes
+            for code in judges.languages
         ],
-        "notes": [visible(note) for note in came_to.notes_on_judges],
+        "notes": [visible(note) for note in judges.notes],
     }
 
 

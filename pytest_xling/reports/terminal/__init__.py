@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from pytest_xling.config.store_location import StoreLocation
     from pytest_xling.reports.gate_summary import State
+    from pytest_xling.reports.judges import Judges
     from pytest_xling.reports.matrix import Matrix
     from pytest_xling.reports.run_summary import RunSummary
 
@@ -67,7 +68,7 @@ def summary(
     """
     width = max(width, MIN_WIDTH)
     gates = came_to.gates
-    parts = [*_judges(came_to, width=width)]
+    parts = [*_judges(came_to.judges, width=width)]
     parts += _matrices(came_to.matrices, gates, width=width, intervals=verbose)
     parts += [counted(f"{fault}\n", style="red") for fault in came_to.unsummed]
     if not came_to.answers:
@@ -133,17 +134,17 @@ def _titled(title: str) -> tuple[Text, Text]:
     return Text(title, style="bold"), Text("")
 
 
-def _judges(came_to: RunSummary, *, width: int) -> Iterator[RenderableType]:
+def _judges(judges: Judges, *, width: int) -> Iterator[RenderableType]:
     """Yield how far judges agree with labels, where gates rest on them: before all that is so."""
-    if not came_to.agreement:
+    if not judges.behind:
         return
     yield Text.assemble(("How far judges agree with labels", "bold"), f"  {AGREEMENT}")
     yield Text("")
-    rows = dict.fromkeys(sorted({each.language for each in came_to.judges}), 0)
-    for table in tables(came_to.agreement, rows, width=width, counts=False):
+    rows = dict.fromkeys(judges.languages, 0)
+    for table in tables(judges.agreement, rows, width=width, counts=False):
         yield from (table, Text(""))
-    if came_to.notes_on_judges:
-        yield from (counted(note, style="dim") for note in came_to.notes_on_judges)
+    if judges.notes:
+        yield from (counted(note, style="dim") for note in judges.notes)
         yield Text("")
 
 
