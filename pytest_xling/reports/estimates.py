@@ -51,12 +51,23 @@ def traits_of(metric: str) -> MetricTraits:
     )
 
 
-def estimated(metric: str, scores: Sequence[Score], *, language: str = ALL_LANGUAGES) -> Estimate:
-    """Estimate a metric as gates do; without a value where scores cannot be put together."""
+def estimated(
+    metric: str,
+    scores: Sequence[Score],
+    *,
+    language: str = ALL_LANGUAGES,
+    faults: list[str] | None = None,
+) -> Estimate:
+    """Estimate a metric as gates do; without a value where scores cannot be put together.
+
+    That is added to *faults*.
+    """
     measure = Measure.of(metric, language)
     try:
         return estimate(scores, measure)
     except EvaluationError as error:
+        if faults is not None:
+            faults.append(str(error))
         return measure.none(str(error), unscored=len(scores))
 
 
@@ -69,27 +80,18 @@ def with_intervals(
 ) -> dict[Place, Estimate]:
     """Return estimates of *scored* by benchmark, metric and language; reads every score.
 
-    Args:
-        connection: to the store.
-        run_id: the run.
-        scored: how it was scored with the metrics that are meant.
-        faults: takes down what cannot be put together, which then has no value.
-
     Raises:
-        EvaluationError: scores cannot be put together, and nobody takes that down.
+        EvaluationError: scores cannot be put together, and there are no *faults* to add that to.
     """
-    estimates = {}
-    scores = scores_by_place(connection, run_id, scored)
-    for (benchmark, metric, language), here in sorted(scores.items()):
-        measure = Measure.of(metric, language)
-        try:
-            made = estimate(here, measure)
-        except EvaluationError as error:
-            if faults is None:
-                raise
-            faults.append(str(error))
-            made = measure.none(str(error), unscored=len(here))
-        estimates[benchmark, metric, language] = made
+    told = [] if faults is None else faults
+    estimates = {
+        (benchmark, metric, language): estimated(metric, here, language=language, faults=told)
+        for (benchmark, metric, language), here in sorted(
+            scores_by_place(connection, run_id, scored).items()
+        )
+    }
+    if told and faults is None:
+        raise EvaluationError(told[0])
     return estimates
 
 

@@ -17,11 +17,8 @@ if TYPE_CHECKING:
 def before_labels(verdicts: Iterable[Verdict], counts: Counts) -> list[Verdict]:
     """Return the verdicts that people's labels of now are not in, and would be.
 
-    Those of gaps, drops and trends depend on what else is labelled, and are left out.
-
-    Args:
-        verdicts: kept with a run.
-        counts: how many labels it has, by benchmark, metric and language.
+    Those of gaps, drops and trends depend on what else is labelled, and are left out. *counts* say
+    how many labels the run has, by benchmark, metric and language.
     """
     stale = []
     for verdict in verdicts:

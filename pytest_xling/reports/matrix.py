@@ -69,13 +69,7 @@ def matrices(
     estimates: Mapping[Place, Estimate],
     counts: Mapping[tuple[str, str], int],
 ) -> tuple[Matrix, ...]:
-    """Return a matrix for each benchmark.
-
-    Args:
-        verdicts: of all gates.
-        estimates: of metrics, shown where no gate has judged them.
-        counts: answers by benchmark and language.
-    """
+    """Return a matrix for each benchmark; *estimates* are shown where no gate has judged them."""
     names = [*(name for name, _ in counts), *(v.threshold.benchmark for v in verdicts)]
     return tuple(_matrix(name, verdicts, estimates, counts) for name in dict.fromkeys(names))
 

@@ -81,12 +81,9 @@ def as_drawn(text: str) -> str:
 
 
 def lines_of(text: str, *, width: int, most: int | None = None) -> list[Text]:
-    """Return *text* as counted lines of at most *width* columns.
+    """Return *text*, which has no line ends, as counted lines of at most *width* columns.
 
-    Args:
-        text: with blanks but no line ends.
-        width: of a line.
-        most: lines at most, the last one then with an ellipsis.
+    Of more than *most* lines the last has an ellipsis.
     """
     lines = list(counted(text).wrap(Console(width=width), width, overflow="fold"))
     if most is not None and len(lines) > most:
@@ -98,13 +95,7 @@ def lines_of(text: str, *, width: int, most: int | None = None) -> list[Text]:
 
 
 def wrapped(text: str, *, width: int, hanging: int = 2) -> str:
-    """Return *text* as lines that end where the terminal does, those after the first indented.
-
-    Args:
-        text: with blanks but no line ends.
-        width: of the terminal.
-        hanging: blanks before each line but the first.
-    """
+    """Return *text* as lines that end where the terminal does, those after the first indented."""
     lines = [str(line).rstrip() for line in lines_of(text, width=max(width, MIN_WIDTH) - hanging)]
     return as_drawn(f"\n{' ' * hanging}".join(lines)) + "\n"
 
@@ -150,11 +141,7 @@ def to_text(renderables: Iterable[RenderableType], *, width: int, color: bool) -
 
 
 def ruled(columns: Iterable[tuple[Text, Iterable[Text], JustifyMethod]]) -> Table:
-    """Return a table with a line below its head and nothing else drawn.
-
-    Args:
-        columns: of each its head, its cells and how they stand.
-    """
+    """Return a table of heads, their cells and how these stand: nothing drawn but a line."""
     table = Table(
         box=box.SIMPLE_HEAD,
         show_edge=False,
@@ -196,8 +183,8 @@ def listing(
 
     Args:
         columns: texts by the head they stand below, as many in each.
-        width: of the terminal; lines are longer where shortening does not help.
-        color: whether it understands colours.
+        width: lines are longer where shortening does not help.
+        color: whether the terminal understands colours.
         right: heads of the columns that are flush right.
         shortened: head of the column whose texts are cut in the middle to fit *width*.
     """

@@ -57,13 +57,7 @@ def _unlinked(text: str) -> str:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> str:
-    """Return a table of cells that are Markdown already and hold no bare pipe.
-
-    Args:
-        head: of the columns.
-        rows: of cells, one for each column.
-        left: how many columns are flush left; the others are flush right.
-    """
+    """Return a table of cells that are Markdown and hold no bare pipe; so many are flush left."""
     ruler = [":--" if column < left else "--:" for column in range(len(head))]
     return "".join(f"| {' | '.join(cells)} |\n" for cells in (head, ruler, *rows))
 
@@ -118,10 +112,7 @@ _BESIDE: Final = 6
 def tables(columns: Sequence[Column], answers: Mapping[str, int], *, counts: bool = True) -> str:
     """Return tables of languages by *columns*, some columns each.
 
-    Args:
-        columns: one per metric.
-        answers: how many there are by language: the rows.
-        counts: whether to show how many answers there are.
+    The languages are those of *answers*, whose *counts* stand beside them if wanted.
     """
     made = []
     for start in range(0, len(columns), _BESIDE):

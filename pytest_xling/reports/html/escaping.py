@@ -51,11 +51,9 @@ def compact(value: float | None) -> float | None:
 
 
 def as_json(made: Estimate, figures: Figures) -> dict[str, JsonValue]:
-    """Return an estimate without what it has not: ``v``, ``lo``, ``hi`` and ``n``, and in words.
+    """Return an estimate without what it has not: ``v``, ``lo``, ``hi``, ``n``.
 
-    Args:
-        made: the estimate.
-        figures: word its value as ``s`` and its interval as ``i``.
+    In words its value is ``s`` and its interval ``i``.
     """
     values: dict[str, JsonValue] = {
         "v": compact(made.value),

@@ -113,12 +113,7 @@ _MARKS: Final[Mapping[State, tuple[str, str]]] = {
 
 
 def report_model(connection: Connection, came_to: RunSummary) -> dict[str, JsonValue]:
-    """Return what a page says of a run.
-
-    Args:
-        connection: to the store, for its cases.
-        came_to: what the run came to.
-    """
+    """Return what a page says of a run, whose cases are read from the store."""
     run, comparison = came_to.run, came_to.comparison
     verdicts, counts, steps = came_to.gates.verdicts, came_to.answers, came_to.steps
     scores = scores_by_place(connection, run.run_id, steps)

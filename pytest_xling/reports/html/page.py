@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import html
-import json
-from importlib.resources import files
 from pathlib import Path
-from string import Template
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_xling.errors import ConfigError
 from pytest_xling.files.whole import OWNER_ONLY, kept_mode, whole
 from pytest_xling.reports.html.model import report_model
-from pytest_xling.reports.offline import content_policy, inert
-from pytest_xling.text.display import clean, printable
+from pytest_xling.reports.offline import asset, page
+from pytest_xling.text.display import printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sqlalchemy import Connection
 
-    from pytest_xling.keys import JsonValue
     from pytest_xling.reports.run_summary import RunSummary
 
 SCRIPTS: Final = (
@@ -36,12 +31,7 @@ SCRIPTS: Final = (
 
 
 def write_report(connection: Connection, came_to: RunSummary, path: str | Path) -> Path:
-    """Write a run as one HTML file, and return where.
-
-    Args:
-        connection: to the store.
-        came_to: what the run came to.
-        path: of the file; what is there is replaced, and missing folders are made.
+    """Write a run as one HTML file, and return where; missing folders are made.
 
     Raises:
         ConfigError: the file cannot be written.
@@ -50,8 +40,8 @@ def write_report(connection: Connection, came_to: RunSummary, path: str | Path) 
     file = Path(path)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        with whole(file, mode=kept_mode(file, new=OWNER_ONLY)) as page:
-            page.write(render(model))
+        with whole(file, mode=kept_mode(file, new=OWNER_ONLY)) as written:
+            written.write(render(model))
     except OSError as error:
         msg = (
             f"the report cannot be written to {file}: {error.strerror or error}; name another file"
@@ -62,31 +52,18 @@ def write_report(connection: Connection, came_to: RunSummary, path: str | Path) 
 
 def render(model: Mapping[str, Any]) -> str:
     """Return the page that shows *model*, as :func:`~.model.report_model` makes it."""
-    style = _asset("page.css")
-    script = "\n".join(["'use strict';", *map(_asset, SCRIPTS)])
     run, verdict = model["run"], model["verdict"]
-    policy = content_policy(script, style, "img-src data:")
-    return Template(_asset("page.html")).substitute(
-        policy=html.escape(policy, quote=True),
-        model=html.escape(printable(str(run["model"]))),
-        run=html.escape(printable(str(run["id"]))),
-        headline=html.escape(printable(str(verdict["headline"]))),
-        state=html.escape(str(verdict["state"])),
-        style=style,
-        script=script,
-        data=embedded(model),
+    texts = {
+        "model": run["model"],
+        "run": run["id"],
+        "headline": verdict["headline"],
+        "state": verdict["state"],
+    }
+    return page(
+        "html/page.html",
+        style=asset("html/page.css"),
+        script="\n".join(["'use strict';", *(asset(f"html/{name}") for name in SCRIPTS)]),
+        data=model,
+        policy="img-src data:",
+        **{name: printable(str(text)) for name, text in texts.items()},
     )
-
-
-def embedded(model: Mapping[str, JsonValue]) -> str:
-    """Return *model* as JSON that can stand inside a script element, whatever its texts hold.
-
-    Raises:
-        ValueError: it holds NaN or an infinity.
-    """
-    text = json.dumps(model, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return inert(clean(text))
-
-
-def _asset(name: str) -> str:
-    return (files("pytest_xling.reports.html") / name).read_text(encoding="utf-8")

@@ -75,11 +75,6 @@ def agreement_with_judge(
 
     A labelled answer stands for as many of the run as its stratum has, over how many of it the
     rater has labelled: what was skipped is taken to be like the rest.
-
-    Args:
-        population: what the judge said of the run's answers.
-        rated: by each rater; all cases are in the population.
-        labels: all there are.
     """
     raters = [(each.rater, list(each.ratings)) for each in rated]
     if len(rated) >= _SEVERAL:

@@ -88,12 +88,7 @@ def disagreement_rows(disputed: Sequence[Disagreement]) -> list[dict[str, Any]]:
 
 
 def judge_sheets(agreements: Sequence[RaterAgreement], *, labeller: str) -> list[Sheet]:
-    """Return how raters agree with the labels of the run, and how well these are found.
-
-    Args:
-        agreements: by rater and language.
-        labeller: who gave the run's labels, such as ``the judge``.
-    """
+    """Return how raters agree with the labels of *labeller*, and how well these are found."""
     heads = ("rater", "language", "n", "agreement (95%)", "κ (95%)", "cannot tell", "open", "saw")
     rows = [
         (

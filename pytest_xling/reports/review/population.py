@@ -75,10 +75,6 @@ def allocate(sizes: Mapping[Stratum, int], size: int) -> dict[Stratum, int]:
     One from each to begin with; then one by one from the language that has fewest, there from the
     stratum that has fewest, as long as it is not used up. Ties go to what is larger, then by name.
 
-    Args:
-        sizes: how many items there are; at least 1 in each.
-        size: how many to draw in all; those there are where that is more.
-
     Raises:
         ConfigError: there are more strata than items to draw.
     """
@@ -164,13 +160,7 @@ class Population:
 def read_population(
     connection: Connection, run_id: str, scheme: Scheme, *, languages: Collection[str] = ()
 ) -> Population:
-    """Read what can be reviewed.
-
-    Args:
-        connection: to the store.
-        run_id: the run.
-        scheme: which metric is reviewed.
-        languages: codes; none for all.
+    """Read what can be reviewed, in some *languages* or in all.
 
     Raises:
         ConfigError: there is nothing, or not in one of the languages.

@@ -259,12 +259,6 @@ def check_ratings(
 ) -> None:
     """Check that each rating is of an answer of the run, judged as the file says, with a label.
 
-    Args:
-        rated: by each rater.
-        population: the run's answers.
-        scheme: what was asked.
-        digests: of the run's answers, by case.
-
     Raises:
         DataError: names file, place and fix.
     """

@@ -65,9 +65,6 @@ class Scheme:
 
         None altogether where the answer is not meant: the metric was not applied to it.
 
-        Args:
-            readings: by metric.
-
         Raises:
             EvaluationError: a value is none a label stands for.
         """
@@ -130,11 +127,7 @@ def scheme_of(
       run needs ``stance_score``, too.
     - Other flags, and numbers that are 0 or 1: yes or no.
 
-    Args:
-        connection: to the store.
-        run_id: the run.
-        metric: what to review.
-        benchmark: needed where several benchmarks of the run were scored with it.
+    A benchmark is to be named where several of the run were scored with it.
 
     Raises:
         ConfigError: no people can say what the metric says, the run was not scored with it, or

@@ -45,15 +45,8 @@ def draw_side_by_side(
 ) -> Review:
     """Draw *size* questions that all *runs* answered, evenly from languages and sets.
 
-    Nothing in the document says which models' answers they are.
-
-    Args:
-        connection: to the store.
-        runs: one at least.
-        benchmark: needed where the runs have several in common.
-        languages: codes; none for all.
-        size: questions; fewer where there are not as many.
-        seed: of the draw, and of the order of answers.
+    Nothing in the document says which models' answers they are. A benchmark is to be named where
+    the runs have several in common.
 
     Raises:
         ConfigError: a run is named twice, the runs have no such benchmark, language or question in

@@ -42,11 +42,6 @@ def values_of_labels(
     Of correctness these are four metrics, each of one label; of others the metric that was
     reviewed. Ties, and what raters cannot tell, have no value. Answers about which the judge said
     nothing are left out: the metric has no value for them either.
-
-    Args:
-        scheme: what was asked.
-        population: the run's answers.
-        rated: by each rater; all cases are in the population.
     """
     chosen = {rating.case_id: rating.label for rating in majority(rated)}
     said = labelled(rated)
@@ -98,12 +93,6 @@ def calibration_rows(
     scheme: Scheme, population: Population, rated: Sequence[Rated], answers: Mapping[str, str]
 ) -> list[dict[str, str]]:
     """Return the labels as ``xling calibrate stance --labels`` reads them, a row for each.
-
-    Args:
-        scheme: what was asked.
-        population: what the labels are of.
-        rated: by each rater.
-        answers: the texts, by case.
 
     Raises:
         ConfigError: the labels are no stances, or the cases do not say what was claimed.

@@ -59,12 +59,7 @@ def summary(
 ) -> str:
     """Return what a run came to: judges, tables, worst findings, and gates.
 
-    Args:
-        came_to: what it came to.
-        width: of the terminal, in columns.
-        color: whether it understands colours.
-        verbose: whether to show more findings, and intervals of metrics without a gate.
-        store: where the run is kept, for the commands that say more.
+    With *verbose* more findings are shown, and intervals of metrics without a gate.
     """
     width = max(width, MIN_WIDTH)
     gates = came_to.gates
@@ -103,14 +98,7 @@ def summary(
 def judgement(
     gates: GateSummary, counts: Mapping[tuple[str, str], int], *, width: int, color: bool
 ) -> str:
-    """Return what gates say, as tables and reasons.
-
-    Args:
-        gates: of all gates.
-        counts: answers by benchmark and language.
-        width: of the terminal, in columns.
-        color: whether it understands colours.
-    """
+    """Return what gates say, as tables and reasons; *counts* are of answers."""
     shown = matrices(gates.verdicts, {}, counts)
     parts = [
         *_matrices(shown, gates, width=max(width, MIN_WIDTH)),

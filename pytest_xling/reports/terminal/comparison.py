@@ -71,13 +71,7 @@ _MISSING = 8
 
 
 def comparison_text(comparison: Comparison, *, width: int, color: bool) -> str:
-    """Return all changes of a run, and what was not compared.
-
-    Args:
-        comparison: of a run with its baseline.
-        width: of the terminal, in columns.
-        color: whether it understands colours.
-    """
+    """Return all changes of a run, and what was not compared."""
     changes = comparison.changes
     parts: list[RenderableType] = [
         Text(f"run {comparison.run_id} compared with {printable(comparison.baseline)}"),
@@ -94,13 +88,7 @@ def comparison_text(comparison: Comparison, *, width: int, color: bool) -> str:
 def change_parts(
     comparison: Comparison, verdicts: Sequence[Verdict], *, width: int
 ) -> Iterator[RenderableType]:
-    """Yield the changes a reader should see after a run: found ones, and where a gate says so.
-
-    Args:
-        comparison: of the run with its baseline.
-        verdicts: of its gates.
-        width: of the terminal, in columns.
-    """
+    """Yield the changes a reader should see after a run: found ones, and where a gate says so."""
     blamed = {
         (v.threshold.benchmark, v.threshold.metric, v.threshold.language)
         for v in verdicts

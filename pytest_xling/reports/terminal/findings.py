@@ -36,11 +36,7 @@ def finding_parts(
 ) -> Iterator[RenderableType]:
     """Yield a finding's title, what was detected, and its question above its answer.
 
-    Args:
-        ranked: the finding.
-        width: of the terminal.
-        lines: how many lines each of the texts may take.
-        thoughts: whether to show the model's, below the answer.
+    Each of the texts may take so many *lines*.
     """
     finding = ranked.finding
     word, style = STANDINGS[ranked.standing], _STYLES[ranked.standing]

@@ -51,12 +51,8 @@ def tables(
 ) -> Iterator[Table]:
     """Yield tables of languages by *columns*, each at most *width* wide.
 
-    Args:
-        columns: one per metric.
-        answers: how many there are by language: the rows.
-        width: of the terminal.
-        intervals: whether to show those of metrics without a gate.
-        counts: whether to show how many answers there are.
+    The languages are those of *answers*, whose *counts* stand beside them if wanted; so do
+    *intervals* of metrics without a gate.
     """
     codes = max((len(code) for code in answers), default=2)
     labels = {code: f"{code:{codes}} {language_name(code)}".rstrip() for code in answers}

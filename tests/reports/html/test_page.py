@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from pytest_xling.errors import ConfigError
 from pytest_xling.reports.html import page
-from pytest_xling.reports.html.page import SCRIPTS, embedded, render, write_report
+from pytest_xling.reports.html.page import SCRIPTS, render, write_report
+from pytest_xling.reports.offline import embedded
 from pytest_xling.reports.run_summary import run_summary
 
 if TYPE_CHECKING:

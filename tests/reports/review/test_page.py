@@ -93,12 +93,12 @@ def test_no_veracity_unless_asked_for(
     """Nor what explains it, anywhere in the file."""
     text = page.read_text(encoding="utf-8")
     assert "SECRET" not in text
-    assert {"veracity"} == set(re.findall(r'"(veracity)": ""', text))
-    assert not re.findall(r'"veracity": "\w', text)
+    assert {"veracity"} == set(re.findall(r'"(veracity)":""', text))
+    assert not re.findall(r'"veracity":"\w', text)
     asked = ["review", "run-1", "--metric", "stance_score", "--veracity", "-o", "v.html"]
     assert 0 == xling(*asked).code
     shown = (tmp_path / "v.html").read_text(encoding="utf-8")
-    assert {"true", "false"} == set(re.findall(r'"veracity": "(\w+)"', shown))
+    assert {"true", "false"} == set(re.findall(r'"veracity":"(\w+)"', shown))
     assert "SECRET" not in shown
 
 
