@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_xling.cli.opening import reading
@@ -206,7 +206,6 @@ def _from_run(args: argparse.Namespace) -> Study:
         ConfigError: it does not have what is to be compared.
     """
     from pytest_xling.analysis.sizing import pilot_of  # noqa: PLC0415  brings numpy
-    from pytest_xling.reports.terminal.plan_sheet import Study  # noqa: PLC0415  as above
 
     for name in ("rate", "correlation", "sd"):
         if getattr(args, name) is not None:
@@ -219,20 +218,15 @@ def _from_run(args: argparse.Namespace) -> Study:
         share = _is_share(args, metric)
         counts = case_counts(connection, record.run_id)
         languages = [code for name, code in counts if name == benchmark]
-        ours = {
-            code: scores(
-                connection, record.run_id, benchmark=benchmark, metric=metric, language=code
-            )
-            for code in languages
-        }
+
+        def of(run_id: str) -> dict[str, list[Score]]:
+            named = {"benchmark": benchmark, "metric": metric}
+            return {code: scores(connection, run_id, **named, language=code) for code in languages}
+
+        ours = of(record.run_id)
         if args.baseline:
             before = get_run(connection, args.baseline)
-            theirs = {
-                code: scores(
-                    connection, before.run_id, benchmark=benchmark, metric=metric, language=code
-                )
-                for code in languages
-            }
+            theirs = of(before.run_id)
             against, compared = f"baseline {before.run_id}", languages
         elif share and named_pivot(record, benchmark) not in languages:
             return _by_own_rates(args, record, benchmark, metric, ours)
@@ -266,29 +260,51 @@ def _from_run(args: argparse.Namespace) -> Study:
     total = sum(counts.values())
     used = spent.prompt + spent.completion
     tokens = (spent.prompt / total, spent.completion / total) if used else None
-    asked = args.languages or len(languages)
-    return Study(
-        goal=_goal(
-            args,
-            metric=metric,
-            share=share,
-            comparisons=_comparisons(asked, baseline=args.baseline),
-        ),
-        alpha=args.alpha,
-        share=share,
+    study = _study(
+        args,
         metric=metric,
+        share=share,
+        asked=args.languages or len(languages),
+        every=args.baseline is not None,
+    )
+    return replace(
+        study,
         benchmark=benchmark,
         run=record.run_id,
         against=against,
-        languages=asked,
-        comparisons=_comparisons(asked, baseline=args.baseline),
-        repeats=args.repeats,
         expected=noisy,
         pilots=pilots,
         answers_each=max(pilot.answers_each for pilot in pilots),
         tokens=args.tokens or tokens,
         price=args.price or _price(record),
         icc_given=args.icc is not None,
+    )
+
+
+def _study(
+    args: argparse.Namespace, *, metric: str | None, share: bool, asked: int, every: bool
+) -> Study:
+    """Return what is to be found in *asked* languages, all of them compared or all but English.
+
+    Raises:
+        ConfigError: no language is compared, or there can be no such difference.
+    """
+    from pytest_xling.reports.terminal.plan_sheet import Study  # noqa: PLC0415  brings numpy
+
+    compared = asked if every else asked - 1
+    if compared < 1:
+        msg = "one language alone cannot be compared with English: --languages counts English, too"
+        raise ConfigError(msg)
+    return Study(
+        goal=_goal(args, metric=metric, share=share, comparisons=compared),
+        alpha=args.alpha,
+        share=share,
+        metric=metric,
+        languages=asked,
+        comparisons=compared,
+        repeats=args.repeats,
+        tokens=args.tokens,
+        price=args.price,
     )
 
 
@@ -308,7 +324,6 @@ def _by_own_rates(
         ConfigError: no answer has a value, or no such difference can be.
     """
     from pytest_xling.analysis.sizing import Expected  # noqa: PLC0415  brings numpy
-    from pytest_xling.reports.terminal.plan_sheet import Study  # noqa: PLC0415  likewise
 
     values = {
         code: [score.value for score in of_language if score.value is not None]
@@ -320,31 +335,23 @@ def _by_own_rates(
         raise ConfigError(msg)
     icc = ICC if args.icc is None else args.icc
     asked = args.languages or len(ours)
-    comparisons = _comparisons(asked, baseline=record.run_id)
-    goal = _goal(args, metric=metric, share=True, comparisons=comparisons)
+    study = _study(args, metric=metric, share=True, asked=asked, every=True)
     expected = {
         code: Expected(icc=icc, rate=rate, correlation=CORRELATION) for code, rate in rates.items()
     }
     try:
         for each in expected.values():
-            each.rates(goal.effect)
+            each.rates(study.goal.effect)
     except ValueError as error:
         msg = f"no such shares: {error}; give another --detect"
         raise ConfigError(msg) from error
     listed = ", ".join(f"{code} {percent(rate)}" for code, rate in rates.items())
-    return Study(
-        goal=goal,
-        alpha=args.alpha,
-        share=True,
-        metric=metric,
+    return replace(
+        study,
         benchmark=benchmark,
         run=record.run_id,
         against="a baseline like this run",
-        languages=asked,
-        comparisons=comparisons,
-        repeats=args.repeats,
         expected=expected,
-        tokens=args.tokens,
         price=args.price or _price(record),
         assumed=f"{listed}, correlation {CORRELATION:g} within a question, ICC {icc:g}",
     )
@@ -356,33 +363,14 @@ def _from_assumptions(args: argparse.Namespace) -> Study:
     Raises:
         ConfigError: too little is said, or it cannot be.
     """
-    from pytest_xling.reports.terminal.plan_sheet import Study  # noqa: PLC0415  brings numpy
-
     if args.baseline or args.benchmark:
         name = "baseline" if args.baseline else "benchmark"
         msg = f"--{name} needs --run=RUN, a stored run"
         raise ConfigError(msg)
     share = _is_share(args, args.metric)
-    asked = args.languages or 2
-    comparisons = _comparisons(asked, baseline=None)
-    goal = _goal(args, metric=args.metric, share=share, comparisons=comparisons)
-    expected, assumed = _assumed(args, goal, share=share)
-    return Study(
-        goal=goal,
-        alpha=args.alpha,
-        share=share,
-        metric=args.metric,
-        benchmark=None,
-        run=None,
-        against="English",
-        languages=asked,
-        comparisons=comparisons,
-        repeats=args.repeats,
-        expected={"": expected},
-        tokens=args.tokens,
-        price=args.price,
-        assumed=assumed,
-    )
+    study = _study(args, metric=args.metric, share=share, asked=args.languages or 2, every=False)
+    expected, assumed = _assumed(args, study.goal, share=share)
+    return replace(study, against="English", expected={"": expected}, assumed=assumed)
 
 
 def _assumed(args: argparse.Namespace, goal: Goal, *, share: bool) -> tuple[Expected, str]:
@@ -491,14 +479,6 @@ def _goal(args: argparse.Namespace, *, metric: str | None, share: bool, comparis
         power=args.power,
         min_n=args.min_n,
     )
-
-
-def _comparisons(languages: int, *, baseline: str | None) -> int:
-    compared = languages if baseline else languages - 1
-    if compared < 1:
-        msg = "one language alone cannot be compared with English: --languages counts English, too"
-        raise ConfigError(msg)
-    return compared
 
 
 def _price(record: RunRecord) -> tuple[float, float] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
 from pytest_xling.analysis.sizing import Expected, Goal, Pilot, least, power, samples
@@ -28,23 +28,23 @@ class Study:
     """Of all languages together."""
     share: bool
     metric: str | None
-    benchmark: str | None
-    run: str | None
-    against: str
-    """A language, or a baseline."""
     languages: int
     """That are asked."""
     comparisons: int
     """How many of them are compared with another side."""
     repeats: tuple[int, ...]
-    expected: Mapping[str, Expected]
+    tokens: tuple[float, float] | None
+    """Of one answer."""
+    price: tuple[float, float] | None
+    benchmark: str | None = None
+    run: str | None = None
+    against: str = ""
+    """A language, or a baseline."""
+    expected: Mapping[str, Expected] = field(default_factory=dict)
     """By language; under "" where nothing is known of any."""
     pilots: tuple[Pilot, ...] = ()
     answers_each: int = 1
     """Answers to a question in one language and repeat."""
-    tokens: tuple[float, float] | None = None
-    """Of one answer."""
-    price: tuple[float, float] | None = None
     assumed: str = ""
     icc_given: bool = False
 
