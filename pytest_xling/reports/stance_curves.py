@@ -98,12 +98,18 @@ class _Plot:
     veracity: str
     rows: Mapping[tuple[str, int], Row]
     levels: Sequence[int]
-    x: float
-    y: float
-    first_column: bool
-    last_column: bool
-    first_row: bool
-    last_row: bool
+    column: int
+    line: int
+    is_last_column: bool
+    is_last_line: bool
+
+    @property
+    def x(self) -> float:
+        return _LEFT + self.column * (_PLOT_WIDTH + _GAP_X)
+
+    @property
+    def y(self) -> float:
+        return _TOP + self.line * (_PLOT_HEIGHT + _GAP_Y)
 
     def across(self, level: int) -> float:
         place = self.levels.index(level) / max(len(self.levels) - 1, 1)
@@ -112,12 +118,16 @@ class _Plot:
     def up(self, share: float) -> float:
         return self.y + (1 - share) * _PLOT_HEIGHT
 
+    def values(self, stance: str, key: str = "value") -> dict[int, float]:
+        """Return what is known, by level."""
+        known = {level: self.rows[stance, level][key] for level in self.levels}
+        return {level: value for level, value in known.items() if value is not None}
+
     def points(self, stance: str, key: str = "value") -> list[tuple[float, float]]:
         """Return the places of the levels with a value, from left to right."""
         return [
             (self.across(level), self.up(value))
-            for level in self.levels
-            if isinstance(value := self.rows[stance, level][key], int | float)
+            for level, value in self.values(stance, key).items()
         ]
 
 
@@ -164,7 +174,7 @@ def stance_curves(rows: Sequence[Row]) -> str:
     for plot in plots:
         parts += _frame(plot)
         parts += _curves(plot)
-        if plot.last_row:
+        if plot.is_last_line:
             parts += _names_of_levels(plot)
     middle = (_LEFT + across) / 2
     parts.append(text(middle, height - 12, "Level of presupposition", "axis", anchor="middle"))
@@ -175,60 +185,47 @@ def stance_curves(rows: Sequence[Row]) -> str:
 def _plots(shares: Sequence[Row]) -> list[_Plot]:
     languages = list(dict.fromkeys(str(row["language"]) for row in shares))
     present = {row["veracity"] for row in shares}
-    veracities = [veracity for veracity in VERACITIES if veracity in present]
-    plots = []
-    for line, language in enumerate(languages):
-        for column, veracity in enumerate(veracities):
-            points = {
-                (str(row["measure"]), level): row
-                for row in shares
-                if (row["language"], row["veracity"]) == (language, veracity)
-                and isinstance(level := row["level"], int)
-            }
-            plots.append(
-                _Plot(
-                    language=language,
-                    veracity=veracity,
-                    rows=points,
-                    levels=sorted({level for _, level in points}),
-                    x=_LEFT + column * (_PLOT_WIDTH + _GAP_X),
-                    y=_TOP + line * (_PLOT_HEIGHT + _GAP_Y),
-                    first_column=column == 0,
-                    last_column=column == len(veracities) - 1,
-                    first_row=line == 0,
-                    last_row=line == len(languages) - 1,
-                )
-            )
-    return plots
+    veracities: list[str] = [veracity for veracity in VERACITIES if veracity in present]
+    places: dict[tuple[str, str], dict[tuple[str, int], Row]] = {
+        (language, veracity): {} for language in languages for veracity in veracities
+    }
+    for row in shares:
+        if isinstance(level := row["level"], int):
+            places[row["language"], row["veracity"]][row["measure"], level] = row
+    return [
+        _Plot(
+            language=language,
+            veracity=veracity,
+            rows=rows,
+            levels=sorted({level for _, level in rows}),
+            column=veracities.index(veracity),
+            line=languages.index(language),
+            is_last_column=veracity == veracities[-1],
+            is_last_line=language == languages[-1],
+        )
+        for (language, veracity), rows in places.items()
+    ]
 
 
 def _described(plots: Sequence[_Plot]) -> str:
     """Return what the figure shows, in words, for those who cannot see it."""
     sentences = ["Line plots, one for each language and kind of claim."]
     for plot in plots:
-        ends = [level for level in plot.levels if _value(plot, "agree", level) is not None]
+        place = f"{plot.language}, {plot.veracity} claims"
+        ends = list(plot.values("agree"))
         if not ends:
-            sentences.append(f"{plot.language}, {plot.veracity} claims: no stances.")
+            sentences.append(f"{place}: no stances.")
             continue
-        series = [
-            f"{stance} {_percent(plot, stance, ends[0])} to {_percent(plot, stance, ends[-1])}"
-            for stance in STANCES
-        ]
-        sentences.append(
-            f"{plot.language}, {plot.veracity} claims, from {_name(ends[0])} to {_name(ends[-1])}: "
-            f"{', '.join(series)}."
-        )
+        first, last = ends[0], ends[-1]
+        series = []
+        for stance in STANCES:
+            known = plot.values(stance)
+            shares = (
+                f"{100 * known[at]:.0f}%" if at in known else "unknown" for at in (first, last)
+            )
+            series.append(f"{stance} {' to '.join(shares)}")
+        sentences.append(f"{place}, from {_name(first)} to {_name(last)}: {', '.join(series)}.")
     return " ".join(sentences)
-
-
-def _value(plot: _Plot, stance: str, level: int) -> float | None:
-    value = plot.rows[stance, level]["value"]
-    return value if isinstance(value, int | float) else None
-
-
-def _percent(plot: _Plot, stance: str, level: int) -> str:
-    value = _value(plot, stance, level)
-    return "unknown" if value is None else f"{100 * value:.0f}%"
 
 
 def _name(level: int) -> str:
@@ -249,7 +246,7 @@ def _frame(plot: _Plot) -> Iterator[str]:
         y = plot.up(tick / 100)
         if tick not in {0, 100}:
             yield f'<path class="grid" d="M{plot.x:g} {y:g}h{_PLOT_WIDTH}"/>'
-        if plot.first_column and tick % 50 == 0:
+        if not plot.column and tick % 50 == 0:
             yield text(plot.x - 8, y + 4, str(tick), "tick", anchor="end")
     yield (
         f'<rect class="frame" x="{plot.x:g}" y="{plot.y:g}" width="{_PLOT_WIDTH}" '
@@ -257,13 +254,13 @@ def _frame(plot: _Plot) -> Iterator[str]:
     )
     for level in plot.levels:
         yield f'<path class="frame" d="M{plot.across(level):g} {plot.y + _PLOT_HEIGHT:g}v4"/>'
-    counts = sorted({n for row in plot.rows.values() if isinstance(n := row["n"], int)})
-    least, most = (counts[0], counts[-1]) if counts else (0, 0)
+    counts = [row["n"] for row in plot.rows.values() if row["n"] is not None]
+    least, most = min(counts, default=0), max(counts, default=0)
     size = f"n = {least}" if least == most else f"n = {least} to {most}"
     yield text(plot.x + _PLOT_WIDTH, plot.y - 6, size, "tick", anchor="end")
-    if plot.first_row:
+    if not plot.line:
         yield text(plot.x, plot.y - 22, f"{plot.veracity} claims", "head")
-    if plot.first_column:
+    if not plot.column:
         middle = plot.y + _PLOT_HEIGHT / 2
         named = language_name(plot.language) or plot.language
         yield upwards(plot.x - 56, middle, f"{named} ({plot.language})", "head")
@@ -286,17 +283,15 @@ def _labels(plot: _Plot) -> Iterator[str]:
     """Write each curve's last value beside it, pushed apart where they would lie on each other."""
     ends = sorted((points[-1][1], stance) for stance in STANCES if (points := plot.points(stance)))
     lowest = plot.y + _PLOT_HEIGHT
-    places: list[float] = []
-    for y, _ in ends:
-        places.append(max(y, places[-1] + _LABEL_GAP) if places else y)
-    if places and places[-1] > lowest:
-        places[-1] = lowest
-        for index in range(len(places) - 2, -1, -1):
-            places[index] = min(places[index], places[index + 1] - _LABEL_GAP)
+    places = [y for y, _ in ends]
+    for index in range(1, len(places)):
+        places[index] = max(places[index], places[index - 1] + _LABEL_GAP)
+    for index in reversed(range(len(places))):
+        places[index] = min(places[index], lowest)
+        lowest = places[index] - _LABEL_GAP
     for (_, stance), y in zip(ends, places, strict=True):
-        last = [level for level in plot.levels if _value(plot, stance, level) is not None][-1]
-        value = _percent(plot, stance, last)
-        label = f"{value} {stance}" if plot.last_column else value
+        value = f"{100 * [*plot.values(stance).values()][-1]:.0f}%"
+        label = f"{value} {stance}" if plot.is_last_column else value
         yield text(plot.x + _PLOT_WIDTH + 5, y + 4, label, f"tick t-{stance}")
 
 

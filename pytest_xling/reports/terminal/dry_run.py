@@ -22,41 +22,18 @@ def dry_run_text(
     price: tuple[float, float] | None,
     sources: Mapping[str, Iterable[str]],
 ) -> str:
-    """Return the estimate as text of at most 80 columns.
+    """Return the estimate as text of at most 80 columns; nothing of prices where nobody is *paid*.
 
-    Args:
-        rows: one per language.
-        model: its name.
-        paid: whether asking it costs money; else nothing is said of prices.
-        price: US dollars per million prompt and completion tokens, where known.
-        sources: what the lengths of answers were taken from, and for which languages.
+    *sources* say what the lengths of answers were taken from, and for which languages.
     """
     bound = set(sources) <= {"--xling-max-tokens"}
     most = " <=" if bound else ""
     head = ("language", "requests", "stored", "prompt tok.", f"answer tok.{most}", f"price{most}")
-    table = [head]
-    table += [
-        (
-            f"{row.language} {find(row.language).english_name}",
-            f"{row.requests:,}",
-            f"{row.stored:,}",
-            f"{row.prompt_tokens:,}",
-            f"{row.completion_tokens:,}",
-            dollars(row.cost_usd),
-        )
-        for row in rows
+    table = [
+        head,
+        *(_row(f"{row.language} {find(row.language).english_name}", [row]) for row in rows),
+        _row("all", rows),
     ]
-    costs = [row.cost_usd for row in rows]
-    table.append(
-        (
-            "all",
-            f"{sum(row.requests for row in rows):,}",
-            f"{sum(row.stored for row in rows):,}",
-            f"{sum(row.prompt_tokens for row in rows):,}",
-            f"{sum(row.completion_tokens for row in rows):,}",
-            dollars(_sum(costs)),
-        )
-    )
     columns = len(head) if paid else len(head) - 1
     widths = [max(len(line[column]) for line in table) for column in range(columns)]
     lines = [f"xling: dry run for {model}; nothing was asked", ""]
@@ -95,6 +72,17 @@ def dry_run_text(
         )
         lines.append("as --xling-price=MODEL=2.5,10.")
     return "\n".join(lines)
+
+
+def _row(name: str, rows: Sequence[LanguageEstimate]) -> tuple[str, ...]:
+    counts = (
+        sum(row.requests for row in rows),
+        sum(row.stored for row in rows),
+        sum(row.prompt_tokens for row in rows),
+        sum(row.completion_tokens for row in rows),
+    )
+    costs = [row.cost_usd for row in rows]
+    return (name, *(f"{count:,}" for count in counts), dollars(_sum(costs)))
 
 
 def _sum(costs: Sequence[float | None]) -> float | None:
