@@ -167,7 +167,7 @@ def add(kind: Kind, name: str, entry: Any, *, origin: str) -> None:  # noqa: ANN
     if kind == "metric":
         _check_traits(entry, where=f"{origin}: metric {name!r}")
     before = _added.get((kind, name))
-    if name in BUILT_IN[kind] or name in _entry_points(kind):
+    if name in BUILT_IN[kind] or name in _installed()[kind]:
         msg = f"{origin}: {kind} {name!r} exists already; give yours another name"
         raise ConfigError(msg)
     if before is not None and before.origin.rpartition(":")[0] != origin.rpartition(":")[0]:
@@ -257,26 +257,27 @@ def describe(name: str, traits: object, *, origin: str) -> None:
 
 
 @cache
-def _installed() -> Any:  # noqa: ANN401  EntryPoints, of a module that is seldom needed
+def _installed() -> dict[Kind, dict[str, Any]]:
+    """Return what other packages register: entry points by kind and name."""
     from importlib.metadata import entry_points  # noqa: PLC0415  costs 10 ms, seldom needed
 
-    return entry_points()  # reads the files of all installed packages, whatever is looked for
-
-
-def _entry_points(kind: Kind) -> dict[str, Any]:
-    return {e.name: e for e in _installed().select(group=f"pytest_xling.{kind}s")}
+    registered = entry_points()  # reads the files of all packages, whatever is looked for
+    return {
+        kind: {entry.name: entry for entry in registered.select(group=f"pytest_xling.{kind}s")}
+        for kind in BUILT_IN
+    }
 
 
 def names(kind: Kind) -> tuple[str, ...]:
     """Return all known names of *kind*, sorted; imports none of them."""
     added = {name for of, name in _added if of == kind}
     described = _described.keys() if kind == "metric" else ()
-    return tuple(sorted({*BUILT_IN[kind], *_entry_points(kind), *added, *described}))
+    return tuple(sorted({*BUILT_IN[kind], *_installed()[kind], *added, *described}))
 
 
 def is_importable(kind: Kind, name: str) -> bool:
     """Tell whether any process that has our packages finds *name*, whatever files it has read."""
-    return name in BUILT_IN[kind] or name in _entry_points(kind)
+    return name in BUILT_IN[kind] or name in _installed()[kind]
 
 
 @cache
@@ -291,8 +292,8 @@ def load(kind: Kind, name: str) -> Any:  # noqa: ANN401  the class is whatever t
         return getattr(import_module(f"pytest_xling.{kind}s.{module}"), cls)
     if (kind, name) in _added:
         return _added[kind, name]
-    if name in _entry_points(kind):
-        entry = _entry_points(kind)[name]
+    if name in _installed()[kind]:
+        entry = _installed()[kind][name]
         try:
             cls = entry.load()
         except (ImportError, AttributeError) as error:

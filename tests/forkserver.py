@@ -1,7 +1,7 @@
 """``python -m pytest`` and ``python -m pytest_xling.cli`` in processes that need not start.
 
 Starting Python, pytest and the plugin takes two seconds of CPU time, what most tests do in it a
-tenth of that. `run` therefore asks a server, started once, that has imported all of it and forks.
+tenth of that. `run` therefore asks a server, one for all workers, that has imported it and forks.
 What runs is in every other respect a process of its own, with its own memory, folder, environment,
 streams, threads and exit status; so are the workers of pytest-xdist. Where it matters that nothing
 was imported before, or how the interpreter itself ends, Python is started as users start it.
@@ -10,6 +10,7 @@ was imported before, or how the interpreter itself ends, Python is started as us
 from __future__ import annotations
 
 import atexit
+import fcntl
 import gc
 import inspect
 import io
@@ -19,29 +20,34 @@ import os
 import pkgutil
 import re
 import runpy
+import select
+import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import traceback
 from contextlib import redirect_stdout, suppress
 from functools import cache
-from importlib import import_module
+from importlib import import_module, metadata
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NoReturn
+from tempfile import TemporaryDirectory, gettempdir
+from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import pytest
 
 __all__ = ["Process", "run", "run_pytester", "start"]
 
 NOT_IMPORTED = re.compile(
-    r"\.(encoders|models|hf|head|nli|reader|translate|bertscore|topics|judging|papers|training|__main__)\b"
+    r"\.(encoders|models|hf|head|nli|reader|translate|bertscore|topics|judging|papers|training|__main__"
+    r"|anthropic|google)\b"
 )
-"""Modules that import torch, whose threads do not live through a fork, and those that are run."""
+"""Modules that import torch, whose threads do not live through a fork, those that are run, and two
+clients that few ask, whose thousands of modules take longer than all the rest."""
 
 
 class Process:
@@ -155,24 +161,34 @@ def run_pytester(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult
 def _ask(request: Mapping[str, object]) -> str:
     """Send the server a request and return its answer: a process id, or an exit status."""
     server = _server()
-    assert server.stdin is not None
-    assert server.stdout is not None
-    server.stdin.write(json.dumps(request) + "\n")
-    server.stdin.flush()
-    return server.stdout.readline().strip()
+    server.write(json.dumps(request) + "\n")
+    server.flush()
+    return server.readline().strip()
 
 
 @cache
-def _server() -> subprocess.Popen[str]:
-    server = subprocess.Popen(
-        [sys.executable, __file__],
-        env={name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    atexit.register(server.communicate)
-    return server
+def _server() -> IO[str]:
+    """Connect to the server of this run of the tests; whoever needs it first starts it."""
+    folder = Path(gettempdir(), f"forks-{os.environ.get('PYTEST_XDIST_TESTRUNUID', os.getpid())}")
+    folder.mkdir(mode=0o700, exist_ok=True)
+    address = str(folder / "socket")
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        connection = socket.socket(socket.AF_UNIX)
+        try:
+            connection.connect(address)
+        except OSError:
+            server = subprocess.Popen(
+                [sys.executable, __file__, address],
+                env={k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+            )
+            assert server.stdout is not None
+            server.stdout.readline()
+            atexit.register(server.communicate)
+            connection.connect(address)
+    return connection.makefile("rw", encoding="utf-8")
 
 
 class _Importer:
@@ -188,18 +204,57 @@ class _Importer:
         # they have workers, for the store.
         for name in ("hypothesis.internal.observability", "xdist.dsession", "sqlite3"):
             import_module(name)
+        _remember_packages()
         import_module("pytest_xling.text.langid").codes()
         import_module("pytest_xling.text.tokens").decode([])
         inspect.getmodule(_end.__code__)  # learns the files of modules, which tracebacks look for
 
 
-def _serve() -> dict[str, Any]:
+def _remember_packages() -> None:
+    """Read once what each run asks of installed packages: their plugins, versions and files."""
+
+    def remembering(read: Callable[[metadata.Distribution], object]) -> property:
+        known: dict[str, object] = {}
+
+        def remembered(package: metadata.PathDistribution) -> object:
+            folder = str(package._path)
+            if folder not in known:
+                known[folder] = read(package)
+            return known[folder]
+
+        return property(remembered)
+
+    for name in ("entry_points", "files", "metadata"):
+        read = getattr(metadata.Distribution, name).fget
+        setattr(metadata.PathDistribution, name, remembering(read))
+    for package in metadata.distributions():
+        package.version  # noqa: B018  to be remembered
+
+
+def _accept(address: str) -> IO[str]:
+    """Fork for each worker that connects and return, forked, the connection; end with our input."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(address)
+        listening.listen()
+        os.write(1, b"\n")
+        while sys.stdin not in select.select([sys.stdin, listening], [], [])[0]:
+            connection, _ = listening.accept()
+            with connection:
+                if not os.fork():
+                    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                    return connection.makefile("rw", encoding="utf-8")
+    shutil.rmtree(Path(address).parent)
+    sys.exit()
+
+
+def _serve(connection: IO[str]) -> dict[str, Any]:
     """Fork for each request and tell the process id, later its status; return, forked, a request.
 
     Asked whether a process has ended, it answers with the exit status, or with an empty line.
     """
-    with os.fdopen(os.dup(0)) as requests, os.fdopen(os.dup(1), "w") as answers:
-        for line in requests:
+    with connection:
+        while line := connection.readline():
             request: dict[str, Any] = json.loads(line)
             if "pid" in request:
                 done, status = os.waitpid(request["pid"], 0 if request["wait"] else os.WNOHANG)
@@ -208,7 +263,7 @@ def _serve() -> dict[str, Any]:
                 answer = str(pid)
             else:
                 return request
-            print(answer, file=answers, flush=True)
+            print(answer, file=connection, flush=True)
     sys.exit()
 
 
@@ -307,7 +362,7 @@ def _main() -> NoReturn:
         pytest.main([*nothing, empty], plugins=[_Importer()])
     gc.collect()
     gc.freeze()
-    request = _serve()
+    request = _serve(_accept(sys.argv[1]))
     _become(request)
     _run_module(request["module"], request["arguments"])
 
