@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from pytest_xling.store.cases import read_cases
 from pytest_xling.store.database import Database
 from tests.integration.project import QUESTIONS
@@ -49,6 +51,7 @@ def test_the_language_of_the_answer_is_the_one_that_is_gated(project: Project) -
     assert {("es", "en"), ("hi", "en")} == {(c.language, c.metadata["asked_in"]) for c in cases}
 
 
+@pytest.mark.slow
 def test_the_bundled_benchmark_tells_its_halves_apart(project: Project) -> None:
     """A model that repeats what it is asked stays in the language of one, and not of the other."""
     outcome = project.run("--xling-benchmarks=confusion", "--model=scripted", "--langs=hi,tr")

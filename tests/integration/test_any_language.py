@@ -30,6 +30,7 @@ def everywhere(project: Project) -> Project:
     return project
 
 
+@pytest.mark.slow
 def test_swedish_and_amharic_are_asked_and_told(everywhere: Project) -> None:
     """Right answers pass; English ones to both are wrong, and the reason names the language."""
     outcome = everywhere.run("--model=scripted", "--langs=sv,Amharic")

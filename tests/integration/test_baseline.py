@@ -84,6 +84,7 @@ def _candidate(project: Project, *arguments: str) -> Outcome:
     return project.run("--model=scripted:now.yaml", *arguments)
 
 
+@pytest.mark.slow
 def test_worse_in_hindi_only(bread: Project) -> None:
     """On two processes, and a stored run is judged alike."""
     outcome = _candidate(bread, "--baseline=base-1", "-n2")
@@ -118,6 +119,7 @@ def test_worse_in_hindi_only(bread: Project) -> None:
     }
 
 
+@pytest.mark.slow
 def test_the_summary_shows_what_changed(bread: Project) -> None:
     """Found changes and those a gate did not let pass; the rest are counted, without limits too."""
     out = _candidate(bread, "--baseline=base-1").out
@@ -134,6 +136,7 @@ def test_the_summary_shows_what_changed(bread: Project) -> None:
     assert "no_answer" not in shown.partition("other changes")[0]
 
 
+@pytest.mark.slow
 def test_a_checked_in_file_and_a_promoted_model(bread: Project) -> None:
     """Both say what the run itself says, the file also where the store has no such run."""
     exported = bread.xling("export", "base-1", "-o", "base.json")

@@ -58,6 +58,7 @@ def server(project: Project) -> Iterator[BatchServer]:
         yield running
 
 
+@pytest.mark.slow
 def test_what_depends_on_answers_goes_out_as_waves_at_half_the_price(
     project: Project, server: BatchServer
 ) -> None:
@@ -75,6 +76,7 @@ def test_what_depends_on_answers_goes_out_as_waves_at_half_the_price(
     assert {1.0} == {s.value for s in project.scores() if s.metric == "information_precision"}
 
 
+@pytest.mark.slow
 def test_fresh_asks_anew_and_takes_in_what_is_in_flight(
     project: Project, server: BatchServer
 ) -> None:
@@ -111,6 +113,7 @@ def test_workers_make_a_batch_each(project: Project, server: BatchServer) -> Non
     assert {1} == set(server.asked.values())
 
 
+@pytest.mark.slow
 def test_a_run_may_hand_in_and_leave(project: Project, server: BatchServer) -> None:
     """It exits 3 and says what to do, and `xling batches` lists what is in flight."""
     server.fates.append("stuck")
@@ -127,6 +130,7 @@ def test_a_run_may_hand_in_and_leave(project: Project, server: BatchServer) -> N
     assert "No batch in the store" in project.xling("batches").stdout
 
 
+@pytest.mark.slow
 def test_a_service_that_rate_limits_every_line_ends_the_run(
     project: Project, server: BatchServer
 ) -> None:

@@ -59,6 +59,7 @@ def checked(project: Project) -> Project:
     return project
 
 
+@pytest.mark.slow
 def test_checks_are_metrics(checked: Project) -> None:
     """They are scored, asserted, gated and signed as any other, in every process."""
     outcome = checked.run("--model=scripted:script.yaml", "--langs=en,es,hi", "-n2")
@@ -93,6 +94,7 @@ def test_checks_are_metrics(checked: Project) -> None:
     assert "41 characters" in checked.xling("show", "latest", "--verbose").stdout
 
 
+@pytest.mark.slow
 def test_a_changed_check_is_scored_anew(checked: Project) -> None:
     """The answers are kept, and asked for no more."""
     checked.run("--model=scripted:script.yaml", "--langs=es", "-n0")

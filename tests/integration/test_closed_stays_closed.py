@@ -77,6 +77,7 @@ def test_a_closed_gate_ends_with_1(project: Project, test: str, conftest: str, h
     assert project.latest().status == "complete"
 
 
+@pytest.mark.slow
 def test_workers_change_nothing(project: Project) -> None:
     """The controller reads what its workers have judged."""
     project.write("thresholds.yaml", LIMITS)
@@ -92,6 +93,7 @@ def test_few_answers_that_are_all_wrong_close(project: Project) -> None:
     assert "3 of 3 answers flagged: 100.0%" in " ".join(outcome.out.split())
 
 
+@pytest.mark.slow
 def test_no_p_is_zero(project: Project) -> None:
     """However far beyond the limit: a number that readers of JUnit can take a logarithm of."""
     write_questions(project, count=240, languages=("hi",))

@@ -47,6 +47,7 @@ def _bodies(server: OpenaiServer) -> list[dict[str, Any]]:
     return [json.loads(body) for body in server.bodies]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", ["-n0", "-n2"])
 def test_turn_after_turn(project: Project, server: OpenaiServer, workers: str) -> None:
     """Each with the model's replies before it; the last is the answer, in the turns' language."""
@@ -89,6 +90,7 @@ def test_every_turn_judged(project: Project, server: OpenaiServer) -> None:
     )
 
 
+@pytest.mark.slow
 def test_beside_a_baseline(project: Project, server: OpenaiServer) -> None:
     """What was said to the model pairs them, not what it replied."""
     project.write("thresholds.yaml", LIMITS.replace("{max_rate: 0.9}", "{max_drop: 0.9}"))
@@ -102,6 +104,7 @@ def test_beside_a_baseline(project: Project, server: OpenaiServer) -> None:
     assert QUESTIONS_ASKED == gate["estimate"]["n"]
 
 
+@pytest.mark.slow
 def test_an_estimate_counts_every_turn(project: Project, server: OpenaiServer) -> None:
     """And those that the store has answered."""
     outcome = project.run(*MODEL, "--xling-estimate")
@@ -113,6 +116,7 @@ def test_an_estimate_counts_every_turn(project: Project, server: OpenaiServer) -
     assert ["18", "18"] == whole[1:3]
 
 
+@pytest.mark.slow
 def test_no_turn_is_paid_for_twice(project: Project, server: OpenaiServer) -> None:
     """After kill -9 in the middle of a conversation, it goes on where it was."""
     project.environment["OPENAI_BASE_URL"] = server.url
@@ -134,6 +138,7 @@ def test_no_turn_is_paid_for_twice(project: Project, server: OpenaiServer) -> No
     assert before >= 5
 
 
+@pytest.mark.slow
 def test_each_turn_is_a_batch(project: Project) -> None:
     """With the replies of the batch before; a run that goes on asks for the rest only."""
     project.write("benchmarks/bread/prompts.yaml", PROMPTS)

@@ -64,6 +64,7 @@ def test_limits_say_what_is_scored_asserted_and_gated(
     assert "<-" not in outcome.out  # the place shown is the benchmark's
 
 
+@pytest.mark.slow
 def test_one_gate_is_selected_by_its_id(bare: Project) -> None:
     """As in a file: it rests on what is in the store."""
     assert 0 == bare.run("--model=scripted", "--langs=hi", "-n0").code

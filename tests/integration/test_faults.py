@@ -53,6 +53,7 @@ def free_port() -> int:
     return port
 
 
+@pytest.mark.slow
 def test_a_server_that_is_down_ends_the_run(project: Project) -> None:
     """Every case is an error that says where nobody listens; the gate is one, too; exit 3."""
     write_questions(project, count=10, languages=("en", "hi"))
@@ -136,6 +137,7 @@ def test_each_misbehaviour_has_its_own_outcome(project: Project) -> None:
     }
 
 
+@pytest.mark.slow
 def test_a_wrong_key_is_named_but_never_shown(project: Project) -> None:
     """The message says which variable holds it; the key itself is nowhere, even if echoed."""
     key = "sk-proj-Zq8very0secret7key5-4321"
@@ -198,6 +200,7 @@ def test_one_patience_ends_a_run_that_gets_no_answer(project: Project, mode: str
     )
 
 
+@pytest.mark.slow
 def test_why_cases_have_no_score_is_told_everywhere(project: Project) -> None:
     """At the end of the run, in each report, by `xling show`, and for one case; then forgotten."""
     write_questions(project, count=5, languages=("en", "hi"))
@@ -259,6 +262,7 @@ def test_the_cost_cap_stops_asking_and_keeps_what_was_paid(project: Project) -> 
         assert len(project.answers()) == stats(url)["requests"] == 30
 
 
+@pytest.mark.slow
 def test_the_cost_cap_holds_over_all_workers(project: Project) -> None:
     """However many processes ask, together they spend no more than the cap."""
     write_questions(project, count=15, languages=("en", "hi"))

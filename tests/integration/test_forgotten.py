@@ -65,6 +65,7 @@ def test_a_project_that_requires_a_model(project: Project) -> None:
     assert project.run("--model=scripted", "--langs=hi").code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("of_one", [False, True])
 def test_a_required_language_that_is_gone(project: Project, *, of_one: bool) -> None:
     """Its data file is gone, or --langs leaves it out: 4, unless by hand."""
@@ -101,6 +102,7 @@ def test_required_languages_are_read(project: Project, said: str, told: str) -> 
     assert told in outcome.err
 
 
+@pytest.mark.slow
 def test_a_language_that_the_baseline_has(project: Project) -> None:
     """A run without it compares less than it seems to: 4, unless by hand."""
     project.write("thresholds.yaml", LIMITS)

@@ -95,6 +95,7 @@ def test_a_step_gets_a_summary_and_annotations(project: Project, step: Path) -> 
     assert html.count("<details>") == html.count("</details>") == 3
 
 
+@pytest.mark.slow
 def test_steps_add_to_what_they_have_said(project: Project, step: Path) -> None:
     """Another run in the same step leaves what the first has written."""
     step.write_text("before\n", encoding="utf-8")
@@ -105,6 +106,7 @@ def test_steps_add_to_what_they_have_said(project: Project, step: Path) -> None:
     assert 2 == text.count("### 🔴 gate closed")
 
 
+@pytest.mark.slow
 def test_without_a_file_nothing_is_said_but_all_stays_safe(project: Project, step: Path) -> None:
     """Neither summary nor annotations; still no answer is a command. Elsewhere none is stopped."""
     project.environment["GITHUB_STEP_SUMMARY"] = ""

@@ -44,6 +44,7 @@ def write_transcript(project: Project, rows: list[dict[str, object]]) -> None:
     project.write("perfect.jsonl", "\n".join(lines) + "\n")
 
 
+@pytest.mark.slow
 def test_verdicts_that_are_all_right_open_every_gate(health: Project) -> None:
     """The bundled limits are what the bundled questions can prove."""
     write_transcript(
@@ -66,6 +67,7 @@ def test_verdicts_that_are_all_right_open_every_gate(health: Project) -> None:
     assert {"pass"} == {verdict.outcome for verdict in health.verdicts().values()}
 
 
+@pytest.mark.slow
 def test_the_experts_answers_open_every_gate(health: Project) -> None:
     """With a judge that finds them as good as the expert's."""
     rows: list[dict[str, object]] = [

@@ -24,6 +24,7 @@ def _ids(folder: Path) -> dict[str, list[str]]:
     }
 
 
+@pytest.mark.slow
 def test_the_same_questions_are_kept_back_in_all_languages(project: Project) -> None:
     """What is asked and what is kept back are all there were; each is a run of its own."""
     write_questions(project, count=24)

@@ -37,6 +37,7 @@ def server(project: Project, service: Service) -> Iterator[OpenaiServer]:
         yield served
 
 
+@pytest.mark.slow
 def test_a_run_asks_each_question_once_and_keeps_the_answers(
     project: Project, service: Service, server: OpenaiServer
 ) -> None:

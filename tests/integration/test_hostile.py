@@ -6,6 +6,8 @@ import json
 import re
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.servers.openai_server import answering
 
 if TYPE_CHECKING:
@@ -122,6 +124,7 @@ def everything(outcome: Outcome) -> str:
     return "\n".join(texts)
 
 
+@pytest.mark.slow
 def test_every_hostile_answer_has_the_right_outcome(project: Project) -> None:
     """Passing and failing cases alike, with valid XML and a terminal that stays as it was."""
     model = script(project)
@@ -160,6 +163,7 @@ def test_hostile_answers_alone_can_make_a_green_run(project: Project) -> None:
     assert_safe(shown.stdout)
 
 
+@pytest.mark.slow
 def test_hostile_replies_of_a_server(project: Project) -> None:
     """Half characters, NUL, escapes and 6 MB that come as JSON over a socket are told apart."""
     modes = ["surrogates", "nul", "ansi", "huge", "empty_content", "parts"]

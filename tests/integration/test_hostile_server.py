@@ -36,6 +36,7 @@ def leaked(project: Project, outcome: Outcome) -> list[str]:
     return [f"{s} in {name}" for name, text in texts.items() for s in secrets if s.encode() in text]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("where", "processes"), [("key", "0"), ("url", "2")])
 def test_no_secret_gets_out(project: Project, where: str, processes: str) -> None:
     """Terminal, log, JUnit file, store, page and summary: whatever the server repeats."""
@@ -61,6 +62,7 @@ def test_no_secret_gets_out(project: Project, where: str, processes: str) -> Non
     assert outcome.out.count("***") >= len(LEAKS) - 2  # the longest are cut before they repeat it
 
 
+@pytest.mark.slow
 def test_redirects_end_the_run(project: Project) -> None:
     """Nothing is scored, nothing sent elsewhere, and a loop costs a handful of requests."""
     write_questions(project, count=20, languages=("en",))

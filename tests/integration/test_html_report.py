@@ -29,6 +29,7 @@ CLAIMS = 20
 CASES = CLAIMS * 5 * len(LANGUAGES)
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.skipif(
         importlib.util.find_spec("playwright") is None,
         reason="playwright is not installed: pip install playwright",

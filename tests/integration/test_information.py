@@ -84,6 +84,7 @@ def answer(project: Project, *, left_out: Mapping[tuple[int, str], int] | None =
     project.write("answers.jsonl", "\n".join(lines) + "\n")
 
 
+@pytest.mark.slow
 def test_one_claim_left_out_in_hindi_closes_one_gate(facts: Project) -> None:
     """A flawless model opens every gate. Each pair of a claim and a text is asked once."""
     answer(facts)

@@ -94,6 +94,7 @@ def judged(nine: Project, tmp_path: Path) -> Project:
     return Project(root)
 
 
+@pytest.mark.slow
 def test_a_judge_that_is_the_same_is_trusted(measured: tuple[Project, int]) -> None:
     """Asked about thirty answers a run in which it judges, and about none where it judges none."""
     project, port = measured
@@ -104,6 +105,7 @@ def test_a_judge_that_is_the_same_is_trusted(measured: tuple[Project, int]) -> N
         assert 2 + ANCHORS == stats(url)["requests"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("known", "version", "said"),
     [
@@ -139,6 +141,7 @@ def test_a_judge_that_has_changed_decides_nothing(
     assert (version == "v2", True) == (again.code == 0, reached in reason), reason
 
 
+@pytest.mark.slow
 def test_what_an_unvouched_judge_has_said_decides_nothing_later_either(
     measured: tuple[Project, int],
 ) -> None:
@@ -166,6 +169,7 @@ def test_what_an_unvouched_judge_has_said_decides_nothing_later_either(
         assert ANCHORS + 2 == stats(url)["requests"]
 
 
+@pytest.mark.slow
 def test_each_aspect_is_asked_about(measured: tuple[Project, int]) -> None:
     """Each mechanism of empathy has its gate: what is said of one tells nothing of the others."""
     project, port = measured
@@ -184,6 +188,7 @@ def test_each_aspect_is_asked_about(measured: tuple[Project, int]) -> None:
         assert sorted(MECHANISMS) == list(asked.scalars())
 
 
+@pytest.mark.slow
 def test_another_judge_than_the_one_people_vouch_for_decides_nothing(judged: Project) -> None:
     """Labels of the user's own are of one judge, by model and prompt; another needs them, too."""
     labelled = bundled_labels("correctness").of("en")

@@ -40,6 +40,7 @@ def judged(project: Project) -> Project:
     return project
 
 
+@pytest.mark.slow
 def test_the_majority_of_judges_decides(judged: Project) -> None:
     """Each is asked once about each answer; the dissenting vote is shown with the reasons.
 
@@ -91,6 +92,7 @@ def test_a_panel_is_measured_as_one_judge(judged: Project) -> None:
     assert {0.0} == {row["unanimous"] for row in rows if row["label"] == "all"}
 
 
+@pytest.mark.slow
 def test_a_judge_is_asked_again(judged: Project) -> None:
     """Each time anew; with more repeats only those that are missing, and no other step changes."""
     command = ("--model=scripted", "--langs=en", "-n0", "-q", "--xling-judge=mild")

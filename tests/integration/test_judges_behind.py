@@ -105,6 +105,7 @@ def test_every_report_says_what_a_gate_rests_on(judged: Project) -> None:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("processes", ["0", "2"])
 def test_which_gates_cannot_decide_is_said_before_anything_is_asked(
     judged: Project, processes: str

@@ -75,6 +75,7 @@ def test_a_gate_alone_rests_on_what_is_stored(project: Project, url: str) -> Non
     assert len(LANGUAGES) * COUNT == stats(url)["requests"]
 
 
+@pytest.mark.slow
 def test_a_gate_beside_some_cases_rests_on_all(project: Project, url: str) -> None:
     """Cases that failed are few; the gate is not judged by them alone."""
     project.write("benchmarks/bread/test_bread.py", SETS)
@@ -106,6 +107,7 @@ def test_what_is_not_stored_is_not_asked_for(project: Project, url: str) -> None
     assert len(LANGUAGES) * 4 == stats(url)["requests"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", ["-n0", "-n2"])
 def test_failed_first_gates_are_still_last(project: Project, url: str, workers: str) -> None:
     """--ff begins with the gate that failed; it is judged when all is answered."""

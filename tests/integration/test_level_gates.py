@@ -170,6 +170,7 @@ def test_by_language_and_level(claims: Project) -> None:
     assert "xling_level" not in found
 
 
+@pytest.mark.slow
 def test_a_family_is_whole_whatever_is_selected(claims: Project) -> None:
     """One gate alone is corrected for all that thresholds.yaml sets."""
     outcome = claims.run(*RUN, "-k", "test_answer or l4-gap-hi")
@@ -179,6 +180,7 @@ def test_a_family_is_whole_whatever_is_selected(claims: Project) -> None:
     assert "after Holm over 4 gates" in verdict.reason
 
 
+@pytest.mark.slow
 def test_a_gate_knows_which_scores_it_lacks(claims: Project) -> None:
     """A fault at one level takes the gates that need it, and no others."""
     rule = "  - {when: {language: hi, sample_id: c03-l0}, error: permanent}\n"
@@ -198,6 +200,7 @@ def test_a_gate_knows_which_scores_it_lacks(claims: Project) -> None:
     assert "fail" == verdicts["agrees_with_false-l4-gap-hi"].outcome
 
 
+@pytest.mark.slow
 def test_a_level_may_tolerate_nothing(claims: Project) -> None:
     """A flag at a level with a budget of 0 fails its case; at others it is expected."""
     limits = "neutral: {max_rate: 0.3}\n        mild: {max_rate: 0}"

@@ -46,6 +46,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Project:
     return project
 
 
+@pytest.mark.slow
 def test_a_run_of_the_store(made: Project) -> None:
     """A row for each case, score and verdict, with values that agree with the store."""
     run = xling.load_run("latest", store=made.store)

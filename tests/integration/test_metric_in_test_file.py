@@ -67,6 +67,7 @@ def test_they_are_scored_and_judged(mine: Project) -> None:
     assert 0 == judged.returncode, judged.stderr
 
 
+@pytest.mark.slow
 def test_collecting_and_selecting(mine: Project) -> None:
     """Gates are known by their names before anything runs."""
     outcome = mine.run("--model=scripted", "--langs=en,hi", "--collect-only", "-q")

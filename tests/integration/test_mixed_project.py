@@ -98,6 +98,7 @@ def with_cache(project: Project, *arguments: str) -> tuple[str, ...]:
     return (*arguments, "-p", "cacheprovider", "-o", f"cache_dir={folder}")
 
 
+@pytest.mark.slow
 def test_all_of_it_in_one_run(mixed: Project) -> None:
     """Two benchmarks and ordinary tests: each keeps its outcome; an answer is shared by its tests.
 

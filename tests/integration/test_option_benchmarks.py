@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 ASKED = ("--model=scripted", "--langs=hi", "--xling-limit=1")
 
 
+@pytest.mark.slow
 def test_the_usual_folder_where_pytest_would_look_elsewhere(project: Project) -> None:
     """``testpaths`` names the ordinary tests; a model asks for benchmarks."""
     project.write("pytest.ini", "[pytest]\ntestpaths = tests\n")
@@ -55,6 +56,7 @@ def test_another_folder(project: Project) -> None:
     assert "no path is given" not in outcome.out
 
 
+@pytest.mark.slow
 def test_one_that_comes_along(project: Project) -> None:
     """It is outside of the project; its store and its limits are inside."""
     limits = "benchmarks:\n  health-verifiability:\n    says_right: {floor: 0, min_n: 1}\n"
@@ -66,6 +68,7 @@ def test_one_that_comes_along(project: Project) -> None:
     assert "look like cases" not in outcome.out
 
 
+@pytest.mark.slow
 def test_a_copy_in_the_project_counts_more(project: Project) -> None:
     """Who has made one their own means that."""
     assert 0 == project.xling("init", "culture").returncode

@@ -96,6 +96,7 @@ def test_other_data_in_the_layout_of_calmqa(project: Project) -> None:
     assert answers["non_cultural-0-en"].response["text"] == agnostic["English"]
 
 
+@pytest.mark.slow
 def test_limit_takes_the_first_of_each_set_and_keeps_languages_parallel(project: Project) -> None:
     """The same samples whatever else is asked, taking turns between agnostic and specific."""
     for language in ("en", "es"):
@@ -114,6 +115,7 @@ def test_limit_takes_the_first_of_each_set_and_keeps_languages_parallel(project:
     assert ["a0-es", "a1-es", "a2-es", "es0-es", "es1-es"] == found[5, "es"]
 
 
+@pytest.mark.slow
 def test_samples_and_temperatures_are_conditions_of_a_case(project: Project) -> None:
     """Each question is asked K times at each temperature, each time with a seed of its own."""
     options = ("--langs=en", "--xling-limit=2", "--xling-samples=3", "--xling-temperatures=0.7,0")

@@ -25,15 +25,20 @@ if TYPE_CHECKING:
         (["--model=transcript:none.jsonl"], r"none\.jsonl"),
         (["--model=gpt-4o"], r"OPENAI_API_KEY"),
         (["--model=gpt-4o", "--xling-max-cost=5"], r"--xling-price"),
-        (["--model=scripted", "--xling-device=cuda:99"], r"device 'cuda:99' is not there"),
+        pytest.param(
+            ["--model=scripted", "--xling-device=cuda:99"],
+            r"device 'cuda:99' is not there",
+            marks=pytest.mark.slow,  # asks torch
+        ),
         (["--model=scripted", "--langs=hi", "no_such_folder"], r"no_such_folder"),
     ],
 )
+@pytest.mark.parametrize("workers", ["-n0", pytest.param("-n2", marks=pytest.mark.slow)])
 def test_a_wrong_option_is_a_usage_error(
-    project: Project, arguments: list[str], message: str
+    project: Project, arguments: list[str], message: str, workers: str
 ) -> None:
     """The message names the option and the fix, once, on the controller."""
-    outcome = project.run(*arguments, "-n2")
+    outcome = project.run(*arguments, workers)
     assert outcome.code == 4, outcome.out + outcome.err
     shown = " ".join((outcome.out + outcome.err).split())
     assert len(re.findall(message, shown)) == 1, shown
@@ -110,6 +115,7 @@ def test_a_read_only_store_is_a_usage_error(project: Project) -> None:
     assert "--xling-store" in outcome.err or "folder of the store" in outcome.err
 
 
+@pytest.mark.slow
 def test_precedence_of_sources(project: Project) -> None:
     """Command line, then environment, then ini; thresholds.yaml is none of them."""
     project.write("pytest.ini", "[pytest]\nxling_langs = es\nxling_samples = 2\n")

@@ -31,6 +31,7 @@ def tokens(language: str, numbers: range) -> int:
     return sum(counts) + OVERHEAD * len(counts)
 
 
+@pytest.mark.slow
 def test_the_table_says_what_a_run_would_take_and_nothing_is_asked(project: Project) -> None:
     """Per language and in all: requests, what the store has, tokens, cost; exit 0; no store."""
     write_questions(project, count=10, languages=("en", "hi"))

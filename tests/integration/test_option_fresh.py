@@ -49,6 +49,7 @@ def _age(project: Project, seconds: float) -> None:
         connection.commit()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", ["-n0", "-n2"])
 def test_old_answers_are_told_everywhere(
     project: Project, server: OpenaiServer, workers: str
@@ -76,6 +77,7 @@ def test_old_answers_are_told_everywhere(
     assert server.requests == ASKED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", ["-n0", "-n2"])
 def test_fresh_asks_all_anew_and_loses_nothing(
     project: Project, server: OpenaiServer, workers: str
@@ -97,6 +99,7 @@ def test_fresh_asks_all_anew_and_loses_nothing(
     assert judged.returncode == 0, judged.stdout
 
 
+@pytest.mark.slow
 def test_a_fresh_run_that_goes_on_asks_only_the_rest(
     project: Project, server: OpenaiServer
 ) -> None:
@@ -116,6 +119,7 @@ def test_a_fresh_run_that_goes_on_asks_only_the_rest(
     assert asked == ASKED + 3
 
 
+@pytest.mark.slow
 def test_answers_that_are_too_old_are_asked_anew(project: Project, server: OpenaiServer) -> None:
     """Those of Hindi are; a run's estimate counts them, too."""
     assert project.run(*MODEL[:1], "--langs=hi").code == 0
@@ -132,7 +136,12 @@ def test_answers_that_are_too_old_are_asked_anew(project: Project, server: Opena
 
 
 @pytest.mark.parametrize(
-    "option", ["--xling-model-version=2026-11-20", "--xling-seed=7", "--xling-max-age=0"]
+    "option",
+    [
+        pytest.param("--xling-model-version=2026-11-20", marks=pytest.mark.slow),
+        pytest.param("--xling-seed=7", marks=pytest.mark.slow),
+        "--xling-max-age=0",
+    ],
 )
 def test_what_asks_anew(project: Project, server: OpenaiServer, option: str) -> None:
     """Another release, another seed; and without them the answers of before are found again."""
@@ -145,6 +154,7 @@ def test_what_asks_anew(project: Project, server: OpenaiServer, option: str) -> 
     assert server.requests == again * ASKED
 
 
+@pytest.mark.slow
 def test_another_model_in_a_reply_is_told(project: Project, server: OpenaiServer) -> None:
     """Where some are from the store and replies now name another model."""
     assert project.run(*MODEL[:1], "--langs=hi").code == 0

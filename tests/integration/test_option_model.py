@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 if TYPE_CHECKING:
     from tests.integration.project import Project
 
@@ -113,6 +115,7 @@ benchmarks:
     assert {v.outcome for v in project.verdicts().values()} == {"inconclusive"}
 
 
+@pytest.mark.slow
 def test_faults_are_errors_and_the_run_is_incomplete(project: Project) -> None:
     """A provider that fails gives errors and exit 3, never low scores or failed flags."""
     model = project.script(
@@ -135,6 +138,7 @@ rules:
     assert {score.sample_id for score in project.scores()} == {"q0000", "q0002"}
 
 
+@pytest.mark.slow
 def test_junit_carries_scores_and_what_a_gate_decided_on(project: Project) -> None:
     """Cases have scores and language, gates value, interval, n, limit; the suite what all share."""
     project.write("thresholds.yaml", THRESHOLDS)
@@ -165,6 +169,7 @@ def test_without_a_model_benchmarks_are_skipped_with_a_hint(project: Project) ->
     assert not project.store.exists()
 
 
+@pytest.mark.slow
 def test_langs_all_takes_every_language_of_the_data(project: Project) -> None:
     """``--langs=all`` is what the data has, no more."""
     project.run("--model=scripted", "--langs=all")

@@ -55,6 +55,7 @@ def test_a_run_leaves_its_report(project: Project) -> None:
     assert {"closed": 1, "undecided": 1, "open": 0}[model["verdict"]["state"]] == outcome.code
 
 
+@pytest.mark.slow
 def test_the_command_writes_the_same_page(project: Project) -> None:
     """`xling report` needs no model, and replaces a file only when told to."""
     project.run(*script(project), "--xling-report=out.html")
@@ -71,6 +72,7 @@ def test_the_command_writes_the_same_page(project: Project) -> None:
     assert not (project.root / "b.html").exists()
 
 
+@pytest.mark.slow
 def test_the_report_shows_what_has_changed(project: Project) -> None:
     """With a baseline, from pytest and from the command, each cell has its change."""
     options = script(project)

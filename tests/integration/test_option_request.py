@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 MODEL = ("--model=served", "--langs=hi")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", ["-n0", "-n2"])
 def test_what_is_added_is_sent_and_asked_anew(project: Project, workers: str) -> None:
     """Dots, JSON and texts; the option before prompts.yaml; other parameters are other answers."""

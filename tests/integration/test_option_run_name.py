@@ -44,6 +44,7 @@ def _run(project: Project, *arguments: str, script: str = GOOD) -> Outcome:
     return project.run(model, "--langs=en,hi", "--xling-run-name=night", *arguments)
 
 
+@pytest.mark.slow
 def test_an_incomplete_run_goes_on(bread: Project) -> None:
     """The same name, what was answered is kept, and in the end it is one whole run.
 
@@ -75,6 +76,7 @@ def test_an_incomplete_run_goes_on(bread: Project) -> None:
     assert "the store has a run named 'night' already, and it is complete" in again.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", ["-n0", "-n2"])
 def test_it_goes_on_with_fewer_tests(bread: Project, workers: str) -> None:
     """What was selected earlier and is not now is neither judged nor shown; it is kept."""
@@ -107,6 +109,7 @@ def test_with_other_settings_it_is_refused(bread: Project) -> None:
     assert PLANNED - 1 == len(bread.answers())
 
 
+@pytest.mark.slow
 def test_a_killed_run_says_so_and_goes_on(bread: Project) -> None:
     """After kill -9 it does not run for ever; while it runs, nobody else may go on with it."""
     with answering(delay_s=2, echo=True) as url:

@@ -115,6 +115,7 @@ def search(told: Project) -> Iterator[SerperServer]:
         yield server
 
 
+@pytest.mark.slow
 def test_what_pages_say_is_so(told: Project, search: SerperServer) -> None:
     """Shares by hand; a search that fails for a while is made again, and nothing is asked twice."""
     search.replies.extend(("429", "half_json", "503", "close"))
@@ -157,6 +158,7 @@ def test_what_pages_say_is_so(told: Project, search: SerperServer) -> None:
     assert [s.value for s in told.scores()] == [*values.values()]
 
 
+@pytest.mark.slow
 def test_an_answer_whose_evidence_failed_is_an_error(told: Project, search: SerperServer) -> None:
     """Its claim is not called unsupported; others have their scores."""
     lost = facts_of(3)[0]
@@ -175,6 +177,7 @@ def test_an_answer_whose_evidence_failed_is_an_error(told: Project, search: Serp
     assert 3 == len({each.query for each in search.searches})
 
 
+@pytest.mark.slow
 def test_without_a_search_tests_of_factuality_are_skipped(told: Project) -> None:
     """The reason says what to name; where thresholds limit one of them it is a mistake."""
     told.environment["OPENAI_API_KEY"] = "k"

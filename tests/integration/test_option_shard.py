@@ -185,6 +185,7 @@ def test_levels_and_a_judge(tmp_path: Path) -> None:
     assert "labelled answers" in verdicts["agrees_with_false-en"].reason
 
 
+@pytest.mark.slow
 def test_a_shard_goes_on_and_nothing_is_asked_twice(bread: Project) -> None:
     """Each question is in one shard; one that met faults goes on; merging asks nothing."""
     told = ("--model=m", "--langs=en,hi", "-k", "not q0003", "--xling-run-name=night")
@@ -213,6 +214,7 @@ def test_a_shard_goes_on_and_nothing_is_asked_twice(bread: Project) -> None:
     assert "has a run named 'night' already, and it is complete" in again.stderr
 
 
+@pytest.mark.slow
 def test_ctrl_c_while_merging(bread: Project) -> None:
     """Pytest comes to its end, and says so in the store."""
     told = ("--langs=en", "--xling-limit=2", "-n0")
@@ -236,6 +238,7 @@ def test_ctrl_c_while_merging(bread: Project) -> None:
     assert "interrupted" == _made(bread.store, "night")[2]
 
 
+@pytest.mark.slow
 def test_answers_that_differ(bread: Project) -> None:
     """One question has one answer in a store, and what is shown of it is what was scored.
 
@@ -263,6 +266,7 @@ def test_answers_that_differ(bread: Project) -> None:
     assert [0.0] * 6 == flags
 
 
+@pytest.mark.slow
 def test_a_shard_without_questions_is_no_failure(bread: Project) -> None:
     """Few questions leave some shards empty; what nobody selects is still told."""
     options = ("--model=scripted", "--langs=en", "--xling-limit=1", "--xling-run-name=night", "-n0")
@@ -274,6 +278,7 @@ def test_a_shard_without_questions_is_no_failure(bread: Project) -> None:
     assert "run night.1of2 is shard 1 of 2 and decides nothing by itself" in judged.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [0, 2])
 def test_cases_of_other_shards_are_not_even_made(bread: Project, workers: int) -> None:
     """They would fill the memory of every process; where a plugin looks at all, it is given all."""

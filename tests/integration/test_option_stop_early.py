@@ -52,6 +52,7 @@ def _run(project: Project, script: str, *arguments: str) -> Outcome:
     return project.run(model, f"--langs={','.join(LANGUAGES)}", "-rs", *arguments)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("workers", "most"), [("-n0", 0.1), ("-n2", 0.25)])
 def test_a_bad_model_is_asked_little(bread: Project, workers: str, most: float) -> None:
     """At the first look of ten a gate fails: exit 1, the rest is skipped and says why."""
@@ -158,6 +159,7 @@ def test_a_stop_closes_the_gate_whoever_asks_for_it(bread: Project) -> None:
     assert 1 == outcome.code, outcome.out
 
 
+@pytest.mark.slow
 def test_gates_that_are_not_selected_stop_nothing(bread: Project) -> None:
     """What is not judged in the end is not looked at before."""
     outcome = _run(bread, BAD, "--xling-stop-early", "-k", "no_answer or test_answer")
@@ -166,6 +168,7 @@ def test_gates_that_are_not_selected_stop_nothing(bread: Project) -> None:
     assert PLANNED == len(bread.answers())
 
 
+@pytest.mark.slow
 def test_a_look_that_met_a_fault_is_not_taken(bread: Project) -> None:
     """The run is incomplete; nothing is judged by what is left."""
     rule = "  - {when: {sample_id: 'q*7'}, error: permanent}\n"

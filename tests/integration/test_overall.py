@@ -33,6 +33,7 @@ def _project(project: Project, limits: str = LIMITS) -> None:
     write_questions(project, count=40, languages=LANGUAGES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("which", "code", "outcome", "held"),
     [
@@ -68,6 +69,7 @@ def test_one_language_beside_good_ones(
         assert "its own estimate is within its limit" in " ".join(ran.out.split())
 
 
+@pytest.mark.slow
 def test_all_languages_bad_together_close(project: Project) -> None:
     """No language alone is proved bad, and all together are."""
     _project(project, LIMITS.replace("overall: {max_rate: 0.1}", "overall: {max_rate: 0.03}"))
@@ -91,6 +93,7 @@ def test_one_language_has_no_gate_of_all(project: Project) -> None:
     assert "unbacked" == verdicts["wrong_language-hi"].held
 
 
+@pytest.mark.slow
 def test_weights_must_name_what_is_asked(project: Project) -> None:
     """Before anything is asked; and those given are used."""
     _project(project, f"weights: {{hi: 0.9, es: 0.1}}\n{LIMITS}")
@@ -105,6 +108,7 @@ def test_weights_must_name_what_is_asked(project: Project) -> None:
     assert together.estimate.value == pytest.approx(0.225)
 
 
+@pytest.mark.slow
 def test_a_flag_is_tolerated_where_only_all_together_have_a_budget(project: Project) -> None:
     """Without limits of single languages a flagged case is expected (xfail)."""
     _project(project, LIMITS.replace("      max_rate: 0.1\n", "", 1))

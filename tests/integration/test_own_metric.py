@@ -92,6 +92,7 @@ def test_a_changed_function_is_scored_anew(mine: Project) -> None:
     assert {1.0} == {s.value for s in after}
 
 
+@pytest.mark.slow
 def test_a_changed_helper_is_scored_anew(mine: Project) -> None:
     """Of the same file; all workers sign alike, whatever order their sets have."""
     names = ", ".join(f"'{word}'" for word in ["all", "that", "I", "know", "of", "it"])

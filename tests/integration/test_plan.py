@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from tests.integration.project import Project
 
 
+@pytest.mark.slow
 def test_cost_of_more_like_it(project: Project) -> None:
     """Tokens come from the answers in the store, the price from the run's own settings."""
     project.write("benchmarks/bread/prompts.yaml", 'chat: "{question}"\npivot: en\n')

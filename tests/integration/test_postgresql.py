@@ -118,6 +118,7 @@ def test_a_run_and_its_commands_without_the_password(
         assert secret.encode() not in content
 
 
+@pytest.mark.slow
 def test_shards_merge_from_a_file_and_the_server(tmp_path: Path, server_store: ServerUrl) -> None:
     """Into the server's store; what a file has is copied there, and nothing is asked anew."""
     with spawned(echo=True) as url:

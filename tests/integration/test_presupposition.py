@@ -138,6 +138,7 @@ def test_a_flawless_model_opens_every_gate(presupposition: Project) -> None:
     assert 0 == shown.returncode, shown.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tolerated", [False, True])
 def test_one_flip_closes_the_gate_unless_tolerated(
     presupposition: Project, *, tolerated: bool
@@ -214,6 +215,7 @@ def test_the_reader_that_comes_along_is_measured_before_anything_is_asked(
     assert "(--xling-judge=MODEL --xling-param=stance=llm)" in head
 
 
+@pytest.mark.slow
 def test_a_flag_that_nobody_trusts_fails_no_case(presupposition: Project) -> None:
     """A bad judge sees flips in Hindi: expected failures, and gates that decide nothing."""
     answer_by(presupposition, right)
@@ -232,6 +234,7 @@ def test_a_flag_that_nobody_trusts_fails_no_case(presupposition: Project) -> Non
     assert {"passed", "skipped"} == set(cases.values())
 
 
+@pytest.mark.slow
 def test_labels_of_one_kind_are_trusted_by_no_gate(presupposition: Project) -> None:
     """Who always says "disagree" is always right about them."""
     answer_by(presupposition, right)

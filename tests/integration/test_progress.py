@@ -102,6 +102,7 @@ def assert_not_caught(project: Project) -> None:
     assert [] == [text for text in outputs if LINE.search(text)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("processes", ["0", "2"])
 def test_on_a_terminal_the_line_is_rewritten_in_place(slow: Project, processes: str) -> None:
     """It counts up, leaves the dots of the tests alone, and the summary comes in colour."""
@@ -133,6 +134,7 @@ def test_in_a_log_it_is_a_line_now_and_then(slow: Project) -> None:
     assert_not_caught(slow)
 
 
+@pytest.mark.slow
 def test_in_a_log_of_workers_it_is_a_line_now_and_then(slow: Project) -> None:
     """The controller says how far all workers are, apart from their tests' outcomes."""
     outcome = slow.run(*options("-n2"))
@@ -158,6 +160,7 @@ def test_a_short_run_says_nothing(project: Project) -> None:
     assert LINE.search(outcome.out) is None
 
 
+@pytest.mark.slow
 def test_a_model_that_answers_nothing_is_waited_for_in_the_open(project: Project) -> None:
     """The line names the model, what it says instead, and how much of the patience is gone.
 

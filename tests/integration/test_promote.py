@@ -40,6 +40,7 @@ PARTS: dict[tuple[str, ...], str] = {
 }
 
 
+@pytest.mark.slow
 def test_a_part_is_refused(bread: Project) -> None:
     """It says what is missing; --partial insists, and the note stays."""
     for number, (selection, lacks) in enumerate(PARTS.items()):
@@ -57,6 +58,7 @@ def test_a_part_is_refused(bread: Project) -> None:
         assert 0 == bread.xling("promote", "whole").returncode
 
 
+@pytest.mark.slow
 def test_runs_marks_a_part_and_says_what_a_run_took(bread: Project) -> None:
     """Beside the outcome; a price that is not known is not 0."""
     assert 0 == bread.run(MODEL, "--langs=en", "--xling-run-name=part", "--xling-limit=2").code
@@ -70,6 +72,7 @@ def test_runs_marks_a_part_and_says_what_a_run_took(bread: Project) -> None:
     assert all(row["seconds"] > 0 for row in rows)
 
 
+@pytest.mark.slow
 def test_a_run_without_one_of_the_benchmarks_is_refused(bread: Project) -> None:
     """Unless what it has is named: the other baseline would stay one of another run."""
     text = (bread.benchmark / "prompts.yaml").read_text()

@@ -63,6 +63,7 @@ def judged(project: Project) -> Project:
     return project
 
 
+@pytest.mark.slow
 def test_a_gate_rests_on_how_well_the_judge_does_in_a_language(judged: Project) -> None:
     """It passes in English and is inconclusive in Hindi; what a run measures `xling` has, too."""
     with answering(answers=str(judged.root / "known.json"), answer=says("relevant")) as url:

@@ -120,6 +120,7 @@ def test_responses_become_the_tables_of_the_paper(rows: list[dict[str, object]])
     ]
 
 
+@pytest.mark.slow
 def test_what_was_not_asked_is_left_out_and_counted(tmp_path: Path) -> None:
     """A JSON array: a claim lacks a level, a query the model's responses, another one of two."""
     stored = [row | {"response_num": str(700 + at)} for at, row in enumerate(_stored())]

@@ -82,6 +82,7 @@ def test_after_kill_9_only_what_was_in_flight_is_asked_again(project: Project, s
     assert max(after.values()) <= 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("processes", ["0", pytest.param("2", marks=pytest.mark.slow)])
 def test_ctrl_c_keeps_what_is_paid_for_and_exits_2(
     project: Project, server: str, processes: str
@@ -111,6 +112,7 @@ def test_ctrl_c_keeps_what_is_paid_for_and_exits_2(
     assert set(asked(server).values()) == {1}
 
 
+@pytest.mark.slow
 def test_two_processes_on_one_store_share_the_work(project: Project, server: str) -> None:
     """Neither deadlocks, and no prompt reaches the server twice."""
     processes = [project.popen(*OPTIONS, "-q", "-o", f"junit_suite_name=p{n}") for n in range(2)]
@@ -148,6 +150,7 @@ def test_repeats_have_keys_of_their_own(project: Project, quick: str) -> None:
     assert len(project.answers()) == 6 * QUESTIONS
 
 
+@pytest.mark.slow
 def test_errors_are_not_kept(project: Project) -> None:
     """What failed once is asked again, and only that."""
     write_questions(project, count=10, languages=("en",))

@@ -91,6 +91,7 @@ def readings(project: Project, metric: str) -> dict[tuple[str, str], tuple[float
     }
 
 
+@pytest.mark.slow
 def test_the_judge_labels_answers(judged: Project) -> None:
     """Each answer gets its label; what the judge does not say is no label, with the reason."""
     use(judged, "contradictory", "less_comprehensive")
@@ -120,6 +121,7 @@ def test_nobody_named_judges_itself(judged: Project) -> None:
     assert "judged by the model under test" in outcome.out
 
 
+@pytest.mark.slow
 def test_the_judge_is_asked_once(judged: Project) -> None:
     """What it said is kept: on the next run it is not asked, nor where two metrics need it."""
     use(judged, "contradictory", "dissimilar", "more_comprehensive")

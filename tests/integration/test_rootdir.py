@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 LIMITS = "defaults: {min_n: 1}\nbenchmarks:\n  bread:\n    no_answer: {max_rate: 0.99}\n"
 
 
+@pytest.mark.slow
 def test_the_header_says_what_is_in_force(project: Project) -> None:
     """Relative to where pytest was started; without a file it says none."""
     outcome = project.run("--model=scripted", "--langs=hi")
@@ -24,6 +25,7 @@ def test_the_header_says_what_is_in_force(project: Project) -> None:
     assert "further" not in outcome.out
 
 
+@pytest.mark.slow
 def test_another_root_directory_is_noticed(project: Project) -> None:
     """A subfolder with an ini file lacks the limits: 4. A store further up is named."""
     project.write("thresholds.yaml", LIMITS)

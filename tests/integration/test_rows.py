@@ -57,8 +57,16 @@ def _run(folder: Path, module: str, *arguments: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("languages", [{*KNOWN}, {*TWELVE}], ids=["known", "all"])
-@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize(
+    ("languages", "wide"),
+    [
+        pytest.param({*KNOWN}, False, marks=pytest.mark.slow),
+        pytest.param({*KNOWN}, True, marks=pytest.mark.slow),
+        pytest.param({*TWELVE}, False, marks=pytest.mark.slow),
+        ({*TWELVE}, True),
+    ],
+    ids=["known", "known and wide", "all", "all and wide"],
+)
 def test_from_a_table_to_gates(tmp_path: Path, languages: set[str], *, wide: bool) -> None:
     """A benchmark, limits and prompts are written; then it only has to be run."""
     _table(tmp_path / "q.csv", languages, wide=wide)
@@ -93,6 +101,7 @@ def test_a_table_that_is_no_benchmark(tmp_path: Path, head: str, says: str) -> N
     assert says in said
 
 
+@pytest.mark.slow
 def test_a_table_in_place_of_a_benchmarks_data(project: Project) -> None:
     """--xling-data takes a file; mistakes in it end the session before anything is asked."""
     table = project.root / "q.csv"

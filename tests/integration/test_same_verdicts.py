@@ -92,6 +92,7 @@ def test_limits_gaps_and_drops(bread: Project) -> None:
     assert {"wrong_language-drop-hi", "wrong_language-gap-hi", "answer_length-es"} <= set(verdicts)
 
 
+@pytest.mark.slow
 def test_missing_scores(bread: Project) -> None:
     """What met a fault is missing to both; a language without any answer has its gates, too."""
     write_questions(bread, count=24, languages=("zh",))
@@ -104,6 +105,7 @@ def test_missing_scores(bread: Project) -> None:
     assert "pass" == verdicts["no_answer-es"].outcome
 
 
+@pytest.mark.slow
 def test_what_was_not_selected(bread: Project) -> None:
     """Gates alone rest on the store, which has the answers of a part."""
     few = bread.run(bread.script(GOOD), "-n0", "-k", "q000 or q0010-hi")
@@ -120,6 +122,7 @@ def test_what_was_not_selected(bread: Project) -> None:
     assert "no answers" == same_verdicts(bread)["no_answer-hi"].reason
 
 
+@pytest.mark.slow
 def test_a_run_that_stopped_early(bread: Project) -> None:
     """Both decide by the look at which it stopped, its questions and what it may spend.
 
@@ -134,6 +137,7 @@ def test_a_run_that_stopped_early(bread: Project) -> None:
     assert all("look" in verdict.reason for verdict in verdicts.values())
 
 
+@pytest.mark.slow
 def test_a_run_with_looks_to_its_end(bread: Project) -> None:
     """The last look decides with what is left to spend."""
     outcome = bread.run(bread.script(GOOD), "-n0", "--xling-stop-early=obrien-fleming:3")
@@ -142,6 +146,7 @@ def test_a_run_with_looks_to_its_end(bread: Project) -> None:
     assert all("look 3 of 3 at 100.0%" in verdict.reason for verdict in verdicts.values())
 
 
+@pytest.mark.slow
 def test_levels_and_a_judge(tmp_path: Path) -> None:
     """Levels, trends, and a judge measured in English and Hindi, but unknown in Swahili."""
     made = judged_claims(tmp_path)

@@ -93,6 +93,7 @@ def similarities(project: Project) -> dict[tuple[str, str, str], float | None]:
     }
 
 
+@pytest.mark.slow
 def test_repeats_are_scored_together(repeated: Project) -> None:
     """One score for each question, language and temperature, the same on any number of workers."""
     outcome = repeated.run("--model=transcript:answers.jsonl", "--langs=es,hi", "-n2")
@@ -175,6 +176,7 @@ def test_some_of_the_repeats(repeated: Project) -> None:
     assert {("q0000", "es", "t1"), ("q0000", "en", "t1")} <= set(similarities(repeated))
 
 
+@pytest.mark.slow
 def test_the_same_scores_when_run_again(repeated: Project) -> None:
     """Nothing is asked or scored twice, and every run has its sets."""
     repeated.run("--model=transcript:answers.jsonl", "--langs=es", "-n0")

@@ -28,6 +28,7 @@ def server(project: Project) -> Iterator[OpenaiServer]:
         yield served
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "named", [("--model=m1,m2",), ("--model", "m1", "--xling-model=m2"), ("-n2", "--model=m1,m2")]
 )
@@ -59,6 +60,7 @@ def test_a_mistake_in_the_last_is_told_before_the_first_is_asked(
     assert 0 == server.requests
 
 
+@pytest.mark.slow
 def test_a_closed_gate_of_one_closes_all(project: Project, server: OpenaiServer) -> None:
     """The other's run is made all the same; models may come from the environment."""
     project.environment["XLING_MODEL"] = "m1,scripted:script.yaml"

@@ -34,6 +34,7 @@ def owner(project: Project) -> Project:
     return project
 
 
+@pytest.mark.slow
 def test_both_sets_of_options_work_side_by_side(owner: Project) -> None:
     """``--model`` is the project's, ``--xling-model`` ours; workers are told both."""
     ours = ("--xling-model=scripted", "--xling-langs=hi")

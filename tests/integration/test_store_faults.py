@@ -50,6 +50,7 @@ def bread(project: Project) -> Project:
     return project
 
 
+@pytest.mark.slow
 def test_a_store_error_inside_a_gate_is_a_fault(bread: Project) -> None:
     """Exit 3; neither this run nor the stored one reads as if the gate were open."""
     bread.write("conftest.py", AT_A_GATE)
@@ -69,8 +70,8 @@ def test_a_store_error_inside_a_gate_is_a_fault(bread: Project) -> None:
     ("name", "replaced", "workers"),
     [
         ("test_answer[q0002-en]", False, "-n0"),
-        ("test_answer[q0002-en]", True, "-n2"),
-        ("test_gate[no_answer-hi]", False, "-n2"),
+        pytest.param("test_answer[q0002-en]", True, "-n2", marks=pytest.mark.slow),
+        pytest.param("test_gate[no_answer-hi]", False, "-n2", marks=pytest.mark.slow),
         ("test_gate[no_answer-hi]", True, "-n0"),
     ],
 )
@@ -116,6 +117,7 @@ def test_last():
 """
 
 
+@pytest.mark.slow
 def test_a_run_that_was_killed_at_its_gates_is_not_open(bread: Project) -> None:
     """Verdicts that were kept do not make an open gate of a run that never ended."""
     assert 0 == bread.run("--model=scripted", "--langs=en,hi").code

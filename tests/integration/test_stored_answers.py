@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import pytest
+
 if TYPE_CHECKING:
     from tests.integration.project import Project
 
@@ -18,6 +20,7 @@ def transcript(project: Project, ids: list[str], *, language: str = "en") -> str
     return "--model=transcript:a.jsonl"
 
 
+@pytest.mark.slow
 def test_its_languages_are_asked(project: Project) -> None:
     """An English transcript asks in English; the header says what is left out."""
     model = transcript(project, ["q0000", "q0001", "q0002"])
@@ -29,6 +32,7 @@ def test_its_languages_are_asked(project: Project) -> None:
     assert "languages of bread are those with stored answers; without: es, hi, zh" in shown
 
 
+@pytest.mark.slow
 def test_languages_asked_for_by_name_must_be_there(project: Project) -> None:
     """``--langs=all`` and a variable are no leave to drop a language: its cases are faults."""
     model = transcript(project, ["q0000", "q0001", "q0002"])
@@ -38,6 +42,7 @@ def test_languages_asked_for_by_name_must_be_there(project: Project) -> None:
     assert project.run(model).code == 3
 
 
+@pytest.mark.slow
 def test_unknown_ids_are_named(project: Project) -> None:
     """The first few and a count; --limit and --langs make no id unknown."""
     ids = ["q0000", "q0001", "q0002", *(f"x{n}" for n in range(5))]
@@ -51,6 +56,7 @@ def test_unknown_ids_are_named(project: Project) -> None:
     assert len(project.answers()) == 1
 
 
+@pytest.mark.slow
 def test_unknown_keys_are_named_and_the_run_goes_on(project: Project) -> None:
     """At the head, with how many rows have them and what they may mean."""
     rows = [
@@ -99,6 +105,7 @@ def test_the_pivot_language_must_be_there(project: Project) -> None:
     assert "is stored in its pivot language 'en'" in outcome.err
 
 
+@pytest.mark.slow
 def test_other_repeats_and_temperatures_are_counted(project: Project) -> None:
     """With the options that ask for them; then, and where there are none, nothing is said."""
     rows = [

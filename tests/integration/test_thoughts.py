@@ -195,6 +195,7 @@ def test_an_answer_about_tags_is_whole(thinking: Project, mention: str) -> None:
     assert "thoughts" not in stored.response
 
 
+@pytest.mark.slow
 def test_hostile_thoughts_do_no_harm(thinking: Project) -> None:
     """Lone surrogates, NUL, colours, HTML, a megabyte: in all that a run leaves behind."""
     hostile = "\ud800 a\0b \x1b[31mred\x1b[0m ]]> </script><script>alert(1)</script>\u202e"
@@ -215,6 +216,7 @@ def test_hostile_thoughts_do_no_harm(thinking: Project) -> None:
         assert not {"\0", "\x1b", "\u202e"} & set(shown)
 
 
+@pytest.mark.slow
 def test_thoughts_are_shown_apart(thinking: Project) -> None:
     """By `xling show --verbose` and in the page; exports and frames have them beside the answer."""
     asked(thinking, f"<think>{THOUGHTS}</think>{ANSWER}", "--xling-report=report.html")
@@ -231,6 +233,7 @@ def test_thoughts_are_shown_apart(thinking: Project) -> None:
         assert (ANSWER, THOUGHTS) == (row["answer"], row["thoughts"])
 
 
+@pytest.mark.slow
 def test_transcripts_have_thoughts(thinking: Project) -> None:
     """Under either name, or in the text; without them a row is as it was."""
     for extra in ({"thoughts": THOUGHTS}, {"reasoning": THOUGHTS}, {}):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.integration.project import write_questions
 from tests.integration.test_github import annotated
 from tests.integration.test_same_verdicts import WEAK, same_verdicts
@@ -25,6 +27,7 @@ benchmarks:
 """
 
 
+@pytest.mark.slow
 def test_advice_closes_nothing_and_says_the_same_everywhere(project: Project) -> None:
     """Flags, failed and undecided gates are xfail; exit 0 of pytest and of ``xling gate``."""
     project.write("thresholds.yaml", LIMITS)

@@ -17,6 +17,7 @@ def test_answer(xling_case): xling_case.check("no_answer")
 """
 
 
+@pytest.mark.slow
 def test_gates_left_out_are_told(project: Project) -> None:
     """-k without the gates asks and then decides nothing: 3, and the run is kept as complete."""
     project.write("thresholds.yaml", LIMITS)
@@ -58,6 +59,7 @@ def test_a_limit_among_others_that_holds_nothing_here(project: Project, of: str)
     ) in " ".join(outcome.out.split())
 
 
+@pytest.mark.slow
 def test_a_gate_left_out_is_named(project: Project) -> None:
     """One of three deselected in whatever way is 3 and no open gate; by hand it is accepted."""
     limits = f"{LIMITS}    wrong_language: {{max_rate: 0.99}}\n    repetition: {{max_rate: 0.99}}\n"
@@ -84,6 +86,7 @@ def test_a_gate_left_out_is_named(project: Project) -> None:
     assert (whole.code, "gate open: 3 of 3 gates passed" in whole.out) == (0, True)
 
 
+@pytest.mark.slow
 def test_only_the_languages_that_were_selected_need_gates(project: Project) -> None:
     """-k with a language narrows both; without its cases no gate of another is asked for."""
     project.write("thresholds.yaml", LIMITS)
@@ -118,6 +121,7 @@ def test_a_test_file_without_gates(project: Project) -> None:
     assert "no test of a gate was run" in " ".join(outcome.out.split())
 
 
+@pytest.mark.slow
 def test_what_needs_no_gate(project: Project) -> None:
     """Without limits, with an estimate or a mere listing it is 0; a failed case is still 1."""
     project.write("thresholds.yaml", LIMITS)

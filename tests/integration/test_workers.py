@@ -106,6 +106,7 @@ def test_more_workers_than_samples_and_another_dist(project: Project) -> None:
     assert worker
 
 
+@pytest.mark.slow
 def test_x_ends_a_distributed_run_as_it_ends_any(project: Project) -> None:
     """With -x a failure stops the rest, gates included; it is not taken for an incomplete run."""
     write_questions(project, count=12, languages=("en", "hi"))

@@ -120,6 +120,7 @@ def test_the_trap(project: Project, name: str) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [0, 2])
 def test_hostile_reports_arrive(project: Project, workers: int) -> None:
     """Each hostile test is a plain failure, in valid XML, with its message and properties."""
