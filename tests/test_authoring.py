@@ -209,6 +209,7 @@ def sources_of(folder: Path, text: str, *, metric: str = "forbidden", seed: str 
     ).stdout
 
 
+@pytest.mark.slow
 def test_what_a_function_reaches_in_its_file_stands_in_its_signature(tmp_path: Path) -> None:
     """Values, patterns, helpers and classes, defined below it or not; alike in each process."""
     before = sources_of(tmp_path / "before", REACHING)

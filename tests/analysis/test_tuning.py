@@ -151,6 +151,7 @@ def test_what_is_told_of_the_errors() -> None:
     assert all((proposal.missed or 0) > 0.9 for proposal in small.proposals)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [24, pytest.param(60, marks=pytest.mark.slow)])
 def test_means_that_collapse_now_and_then_block_no_more_than_promised(n: int) -> None:
     """Answers about nothing are seldom: most runs to tune on have none, as bad as they may be."""
@@ -182,6 +183,7 @@ def test_limits_are_not_made_to_fit_a_run_that_breaks_them() -> None:
     assert kept.proposed is not None
 
 
+@pytest.mark.slow
 def test_runs_known_to_be_bad() -> None:
     """How often they would pass is told, and is 0 of a model far below."""
     random = np.random.default_rng(2)

@@ -71,6 +71,7 @@ def test_agnostic_questions_are_parallel_and_specific_ones_are_not() -> None:
 def test_every_question_has_an_english_version() -> None:
     """The original where there is one; the English questions themselves need none."""
     originals = {sample.id: sample.prompt["question"] for sample in _samples("en")}
+    versions: set[str] = set()
     for sample in _all():
         english = sample.prompt.get("question_english")
         if sample.language == "en":
@@ -78,8 +79,9 @@ def test_every_question_has_an_english_version() -> None:
         else:
             assert english is not None
             assert originals.get(sample.id, english) == english
-            assert "en" == langid.classify(english)[0], english
             assert english.endswith("?")
+            versions.add(english)
+    assert [] == [english for english in sorted(versions) if "en" != py3langid.classify(english)[0]]
 
 
 def test_sources_are_references_without_invented_addresses() -> None:
@@ -100,14 +102,14 @@ def test_three_identifiers_know_the_language_of_every_question(language: str) ->
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_cld2_or_langid_know_the_language_of_every_reference(language: str) -> None:
+def test_cld2_or_py3langid_know_the_language_of_every_reference(language: str) -> None:
     """CLD2 decides on Hindi, one of whose references langid takes for Marathi."""
     for sample in _samples(language):
         text = sample.reference or ""
         if find(language).identifier == "cld2":
             assert language == pycld2.detect(text)[2][0][1].partition("-")[0], text
         else:
-            assert language == langid.classify(text)[0], text
+            assert language == py3langid.classify(text)[0], text
 
 
 @pytest.mark.skipif(not CHECKOUT.is_dir(), reason="the CaLMQA checkout is not here")
@@ -151,7 +153,7 @@ def test_shots_are_in_their_language(language: str) -> None:
     """Questions and answers, by the identifier that decides on the language and by script."""
     names = WRITING[find(language).script]
     for text in (t for shot in _prompts()["completion"][language]["shots"] for t in shot):
-        assert language == langid.classify(text)[0], text
+        assert language == py3langid.classify(text)[0], text
         assert names >= letters(text).keys(), text
 
 

@@ -105,6 +105,7 @@ def test_cld2_knows_the_language_of_all_wrong_answers_together(language: str) ->
         assert language == found[0][1].partition("-")[0], sample.wrong
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not XLINGHEALTH.is_dir(), reason="XLingHealth's files are not here")
 @pytest.mark.parametrize("name", ["LiveQA.xlsx", "MedicationQA.xlsx"])
 def test_no_text_is_taken_from_xlinghealth(name: str) -> None:

@@ -73,6 +73,7 @@ def plan(
     return run
 
 
+@pytest.mark.slow
 def test_a_run_without_the_pivot_language(plan: Callable[..., tuple[int, str, str]]) -> None:
     """Planned as beside a baseline like it, by its own rates; a number needs the other side."""
     made = _json(plan, "--detect=10pp", "--run=no-english", "--metric=no_answer")
@@ -145,6 +146,7 @@ def test_who_cannot_pass(
     assert said in err
 
 
+@pytest.mark.slow
 def test_holm_and_cost(plan: Callable[..., tuple[int, str, str]]) -> None:
     """Ten languages share alpha as nine comparisons; requests times tokens times price."""
     found = _json(
@@ -165,6 +167,7 @@ def test_holm_and_cost(plan: Callable[..., tuple[int, str, str]]) -> None:
     assert found["assumed"]
 
 
+@pytest.mark.slow
 def test_a_run_shows_the_noise(plan: Callable[..., tuple[int, str, str]]) -> None:
     """The noisiest language decides; the run's price counts; underpowered languages are named."""
     found = _json(plan, "--detect=10pp", "--run=now", "--metric=no_answer", "--tokens=100,200")
@@ -223,6 +226,7 @@ def test_beside_a_baseline(plan: Callable[..., tuple[int, str, str]]) -> None:
     assert ["en", "es", "hi"] == [row["language"] for row in found["at_hand"]]
 
 
+@pytest.mark.slow
 def test_a_run_without_repeats(plan: Callable[..., tuple[int, str, str]]) -> None:
     """What repeats are worth is not guessed; --icc says it."""
     command = ("--detect=20pp", "--run=once", "--metric=no_answer")

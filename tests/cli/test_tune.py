@@ -196,6 +196,7 @@ def test_a_language_left_as_it_is_keeps_its_limit(
     assert "nothing to change" in tune("even", "--metric", "sim_sent").out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("languages", [{"health-consistency": ["en", "hi", "zh"]}, None])
 def test_a_language_that_the_runs_do_not_have_keeps_its_limit(
     tune: Tune, tmp_path: Path, languages: JsonValue
@@ -379,6 +380,7 @@ def test_nothing_has_a_value(tune: Tune, tmp_path: Path) -> None:
     assert "nothing to change" in said.out
 
 
+@pytest.mark.slow
 def test_a_store_that_is_written_meanwhile(tune: Tune, tmp_path: Path) -> None:
     """One moment is read, however many runs are added at the same time."""
     expected = tune("run-1", "--json").out

@@ -237,6 +237,7 @@ def _stored(model: str) -> Counter[tuple[str, str]]:
     return found
 
 
+@pytest.mark.slow
 @real
 @pytest.mark.parametrize("model", ["GPT 4o", "Mixtral 8x22B (together.ai)"])
 def test_every_stored_answer_comes_through_unchanged(model: str) -> None:
@@ -245,6 +246,7 @@ def test_every_stored_answer_comes_through_unchanged(model: str) -> None:
     assert Counter(t for _, t in _stored(model).elements()) == Counter(r["text"] for r in rows)
 
 
+@pytest.mark.slow
 @real
 def test_real_gemini_faults_are_counted() -> None:
     """822 faults among 1,968 answers, as counted in the files by hand."""
@@ -260,6 +262,7 @@ def test_real_gemini_faults_are_counted() -> None:
     assert {None} == {row["text"] for row in rows if row["stop_reason"] != "stop"}
 
 
+@pytest.mark.slow
 @real
 def test_rows_match_the_samples_in_order() -> None:
     """One row per question, sorted by language, as the reader gives the questions."""

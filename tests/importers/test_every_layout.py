@@ -83,6 +83,7 @@ def test_questions_are_the_same_when_imported(layout: str, tmp_path: Path) -> No
     _check_import(FOREIGN[layout](tmp_path), tmp_path / "out")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", PUBLISHED, ids=lambda path: f"{path.parent.name}-{path.name}")
 def test_published_questions_are_the_same_when_imported(path: Path, tmp_path: Path) -> None:
     """Of thousands, with all that is odd in them."""

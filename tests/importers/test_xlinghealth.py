@@ -561,6 +561,7 @@ def test_a_missing_or_unreadable_file_is_refused(tmp_path: Path) -> None:
         _xlinghealth_workbook.read_sheets(tmp_path / "Small.xlsx")
 
 
+@pytest.mark.slow
 @settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
@@ -624,6 +625,7 @@ def test_the_share_of_words_in_the_script(text: str, language: str, share: float
 # The real files
 
 
+@pytest.mark.slow
 @real
 @pytest.mark.parametrize(
     ("name", "counts"),

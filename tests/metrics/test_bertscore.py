@@ -113,6 +113,7 @@ def test_is_as_bert_score(embedded: Any) -> None:  # noqa: ANN401  untyped packa
 
 
 # Of a frame pandas 3 gives what cannot be written; bert-score hands it to torch, which only reads.
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The given NumPy array is not writable:UserWarning")
 def test_rescaled_is_as_bert_score(
     embedded: Any,  # noqa: ANN401  untyped package

@@ -25,6 +25,8 @@ from pytest_xling.metrics.repetition import Repetition
 from pytest_xling.metrics.wrong_language import WrongLanguage
 from pytest_xling.records import Annotation, Answer, Response, Sample
 
+pytestmark = pytest.mark.slow
+
 CALMQA = Path(__file__).resolve().parents[2] / "../shared/data/calmqa/datasets"
 GEMINI_SAYS_INSTEAD = frozenset(["", "OTHER", "SAFETY", "RECITATION"])
 WORKERS, AUTOMATIC = 1278, 1000

@@ -172,6 +172,7 @@ for name in ("sim_lda_20", "sim_lda_100", "sim_hdp"):
 """
 
 
+@pytest.mark.slow
 def test_another_process_finds_the_same() -> None:
     """Python's hash seed, which orders sets of strings, has no part in it."""
     texts = json.dumps([[each.text for each in one.answers] for one in corpus()])
@@ -374,6 +375,7 @@ def test_tomotopy_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
         load("metric", "sim_hdp")().signed()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("file", "code"), [("english", "en"), ("chinese", "zh")])
 def test_real_answers(file: str, code: str) -> None:
     """Models' answers to one question are more alike than those to different questions."""

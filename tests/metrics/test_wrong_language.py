@@ -239,6 +239,7 @@ def _share(readings: Sequence[Reading], value: float | None) -> float:
     return sum(reading.value == value for reading in readings) / len(readings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "cut", [10, *(pytest.param(cut, marks=pytest.mark.slow) for cut in (20, 40, 80, 200, None))]
 )
@@ -268,6 +269,7 @@ def test_wrong_answers_are_found(stored: list[tuple[str, str, str]]) -> None:
     assert _share(readings, 0.0) <= 0.001
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("cut", "least"), [(80, 0.9), (200, 0.99)])
 def test_right_answers_to_another_question_are_found(
     stored: list[tuple[str, str, str]], cut: int, least: float

@@ -331,6 +331,7 @@ def _labelled(counts: Mapping[str, tuple[int, ...]]) -> list[Scored]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TABLE_1)
 def test_correctness_of_the_paper(keep: Keep, name: str) -> None:
     """Section 3.1's numbers follow from Table 1's counts: its decrease is one in points."""

@@ -101,7 +101,7 @@ _FAMILIES: dict[str, tuple[Any, str, dict[str, str], str, str]] = {
 
 @pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses:UserWarning")
 @pytest.mark.parametrize("family", _FAMILIES)
-@pytest.mark.parametrize("num_beams", [1, 3])
+@pytest.mark.parametrize("num_beams", [pytest.param(1, marks=pytest.mark.slow), 3])
 def test_a_translation_is_that_of_transformers(
     folders: dict[str, Path], family: str, num_beams: int
 ) -> None:
@@ -117,6 +117,7 @@ def test_a_translation_is_that_of_transformers(
     assert any(expected)
 
 
+@pytest.mark.slow
 def test_pairs_of_languages_do_not_mix(folders: dict[str, Path]) -> None:
     """Requests for several pairs, asked at once, are each told their own languages."""
     pairs = [("en", "es"), ("hi", "es"), ("en", "zh"), ("zh", "en")]
@@ -201,6 +202,7 @@ def test_a_text_cannot_choose_the_language(folders: dict[str, Path]) -> None:
         assert label.usage.prompt_tokens > plain.usage.prompt_tokens + 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["", "\udc80", "\x00", "水" * 20, "..."])
 def test_hostile_sentences_are_translated(folders: dict[str, Path], text: str) -> None:
     """Whatever the sentence, every family gives text that can be encoded."""

@@ -211,11 +211,15 @@ def test_connor_by_hand() -> None:
     assert 0.8 == pytest.approx(normal_power(RATES, expected))
 
 
-@pytest.mark.parametrize("power", [0.7, 0.9])
+@pytest.mark.parametrize("power", [0.7, pytest.param(0.9, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("margin", [0.0, 0.02])
 @pytest.mark.parametrize(
     ("worse", "better"),
-    [pytest.param(0.08, 0.03, marks=pytest.mark.slow), (0.2, 0.08), (0.3, 0.15)],
+    [
+        pytest.param(0.08, 0.03, marks=pytest.mark.slow),
+        (0.2, 0.08),
+        pytest.param(0.3, 0.15, marks=pytest.mark.slow),
+    ],
 )
 def test_exact_is_near_the_formula(
     worse: float, better: float, margin: float, power: float

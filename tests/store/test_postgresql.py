@@ -247,6 +247,7 @@ def test_no_connection_is_taken_along_over_a_fork(served: Database) -> None:
     assert own == outcome(served, "SELECT pg_backend_pid()")
 
 
+@pytest.mark.slow
 def test_a_server_that_was_away_is_waited_for(postgresql: ServerProcess, served: Database) -> None:
     """A transaction that it broke is made again, whole; what was committed is there."""
     keys = [(b"first", 1), (b"second", 1)]

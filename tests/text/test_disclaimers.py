@@ -153,6 +153,7 @@ def test_a_text_warns_where_a_sentence_does(picked: list[dict[str, Any]]) -> Non
     assert (expected or [""])[0] == found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_hostile_texts_are_read(language: str) -> None:
     """A tenth of a megabyte of what phrases begin with; a quadratic search would not end."""

@@ -75,6 +75,7 @@ def test_a_secret_of_five_characters_is_none() -> None:
     assert "adm… admin" == redact("adm… admin", secret="admin")  # noqa: S106  no password
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["\\", "*", ".", "Tn0t*", "…", "&#", "Tn0tA"])
 def test_a_long_text_is_read_once(unit: str) -> None:
     """If work grew with the square of the length, as it did for backslashes, this would not end."""

@@ -99,6 +99,7 @@ def test_a_reply_that_quotes_others_has_thoughts_only_where_it_says_so(text: str
     assert (THOUGHTS, text) == split_thoughts(begun, begun_by_prompt=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

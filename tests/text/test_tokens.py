@@ -92,6 +92,7 @@ def test_leaves_tiktoken_as_it_was() -> None:
     assert load_tiktoken_bpe is openai_public.load_tiktoken_bpe
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", ["a", " ", "\u00a0", "\n", "\t ", "的一是不", "!?", "\0", "1"])
 def test_hostile_megabytes_neither_panic_nor_hang(piece: str) -> None:
     """Runs on which tiktoken alone panics or crawls are encoded, and decode to the text."""

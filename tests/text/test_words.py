@@ -146,6 +146,7 @@ def test_long_text_is_read_in_pieces() -> None:
     assert ["some", "words"] * (MAX_PIECE // 8) == words(text, "en")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", ["a", "ก", "字", "\u0301", "\u200d", "é ", "😀", "'"])
 def test_hostile_text_takes_linear_time(piece: str) -> None:
     """Half a million of anything is read; a quadratic search would not end."""
