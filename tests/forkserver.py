@@ -233,7 +233,6 @@ def _remember_packages() -> None:
 
 def _accept(address: str) -> IO[str]:
     """Fork for each worker that connects and return, forked, the connection; end with our input."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(address)
         listening.listen()
@@ -242,9 +241,11 @@ def _accept(address: str) -> IO[str]:
             connection, _ = listening.accept()
             with connection:
                 if not os.fork():
-                    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                     return connection.makefile("rw", encoding="utf-8")
     shutil.rmtree(Path(address).parent)
+    with suppress(ChildProcessError):
+        while True:
+            os.wait()  # or the time they took would be nobody's
     sys.exit()
 
 

@@ -49,10 +49,7 @@ LIST, RESULTS = "GET /v1/batches", "GET /v1/files/ID/content"
 
 
 @pytest.fixture(autouse=True)
-def _quick(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    # Reading all authorities' certificates for each client would take half of the time.
-    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
-    monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path))
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch_queue, "QUIET_S", 0.05)
     monkeypatch.setattr(batch_queue, "POLL_S", (0.01, 0.05))
     monkeypatch.setattr(batch_queue, "REFUSED_S", 0.05)
