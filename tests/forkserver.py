@@ -188,7 +188,10 @@ def _server() -> IO[str]:
             server.stdout.readline()
             atexit.register(server.communicate)
             connection.connect(address)
-    return connection.makefile("rw", encoding="utf-8")
+    stream = connection.makefile("rw", encoding="utf-8")
+    connection.close()  # with the stream, which is to end before the server is waited for
+    atexit.register(stream.close)
+    return stream
 
 
 class _Importer:

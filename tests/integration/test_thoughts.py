@@ -47,23 +47,6 @@ def test_answer(xling_case):
     xling_case.check("no_answer", "wrong_language", "thought_language")
 """
 MODEL = ("--model=m", "--langs=es")
-CHANNELS = {
-    "reasoning_content": {"reasoning_content": THOUGHTS},
-    "reasoning": {"reasoning": THOUGHTS, "reasoning_content": None},
-    "both": {"reasoning": THOUGHTS, "reasoning_content": THOUGHTS},
-    "parts": {
-        "content": [
-            {"type": "thinking", "thinking": [{"type": "text", "text": THOUGHTS}]},
-            {"type": "text", "text": ANSWER},
-        ]
-    },
-    "a part of reasoning": {
-        "content": [
-            {"type": "reasoning", "summary": [{"type": "summary_text", "text": THOUGHTS}]},
-            {"type": "text", "text": ANSWER},
-        ]
-    },
-}
 
 
 @pytest.fixture
@@ -110,10 +93,9 @@ def test_a_right_answer_is_right_whatever_was_thought(thinking: Project, answer:
     assert f"thoughts ({len(THOUGHTS)} characters): Okay, the user asks" in outcome.out
 
 
-@pytest.mark.parametrize("message", CHANNELS.values(), ids=CHANNELS)
-def test_thoughts_come_apart_from_the_answer(thinking: Project, message: dict[str, Any]) -> None:
-    """Under the names that servers give them, or as parts of the message."""
-    assert 1 == asked(thinking, ANSWER, **message).code
+def test_thoughts_come_apart_from_the_answer(thinking: Project) -> None:
+    """Where servers give them a name of their own; test_openai.py has all the names."""
+    assert 1 == asked(thinking, ANSWER, reasoning_content=THOUGHTS).code
     assert values(thinking) == CLEAR | {"thought_language": 1.0}
     (stored,) = thinking.answers()
     assert (ANSWER, THOUGHTS) == (stored.response["text"], stored.response["thoughts"])
@@ -128,25 +110,17 @@ def test_thoughts_apart_and_in_the_text(thinking: Project) -> None:
     assert answer.removeprefix("<think>Hm.</think>") == stored.response["text"]
 
 
-@pytest.mark.parametrize(
-    ("thoughts", "options", "value"),
-    [
-        (THOUGHTS, ("--xling-param=thought_language.english=true",), 0.0),
-        (ANSWER, (), 0.0),
-        (ANSWER, ("--xling-param=thought_language.english=true",), 0.0),
-        ("用户用西班牙语问面包为什么会膨胀。我应该用西班牙语简短地回答这个问题。", (), 1.0),
-        ("Hm.", (), None),
-        (None, (), None),
-    ],
-)
-def test_which_thoughts_are_flagged(
-    thinking: Project, thoughts: str | None, options: tuple[str, ...], value: float | None
-) -> None:
-    """Those in another language than asked for; English too, where the option allows it."""
-    asked(thinking, ANSWER, *options, reasoning_content=thoughts)
-    assert values(thinking) == CLEAR | {"thought_language": value}
-    if thoughts is None:
-        assert "the model shows no thoughts" == reasons(thinking)["thought_language"]
+def test_english_thoughts_may_be_allowed(thinking: Project) -> None:
+    """By an option; the metric's own tests have which thoughts are flagged."""
+    asked(thinking, ANSWER, "--xling-param=thought_language.english=true", reasoning=THOUGHTS)
+    assert values(thinking) == CLEAR | {"thought_language": 0.0}
+
+
+def test_a_model_that_shows_no_thoughts(thinking: Project) -> None:
+    """There is nothing to judge, and the reason says so."""
+    asked(thinking, ANSWER, reasoning_content=None)
+    assert values(thinking) == CLEAR | {"thought_language": None}
+    assert "the model shows no thoughts" == reasons(thinking)["thought_language"]
 
 
 def test_the_option_is_true_or_false(thinking: Project) -> None:
@@ -179,16 +153,9 @@ def test_an_answer_that_is_all_thoughts_is_none(
     assert "no answer: all thoughts" == why["wrong_language"]
 
 
-@pytest.mark.parametrize(
-    "mention",
-    [
-        "La etiqueta </think> cierra el bloque de los pensamientos.",
-        "Se escribe así:\n\n```html\n<p>Hola</p>\n</think>\n```\n\nNada más.",
-    ],
-)
-def test_an_answer_about_tags_is_whole(thinking: Project, mention: str) -> None:
-    """Mentioned deep in it, or in code, they are no end of thoughts."""
-    answer = f"{ANSWER}\n\n{mention}"
+def test_an_answer_about_tags_is_whole(thinking: Project) -> None:
+    """Mentioned in it they are no end of thoughts; tests/text/test_thoughts.py has where."""
+    answer = f"{ANSWER}\n\nLa etiqueta </think> cierra el bloque de los pensamientos."
     asked(thinking, answer)
     (stored,) = thinking.answers()
     assert answer == stored.response["text"]

@@ -57,6 +57,35 @@ def _ask(url: str, request: Request | str = "Why?", **settings: Any) -> Response
     return _OPENAI.ask(url, asked, **settings)[0]
 
 
+_THOUGHTS, _ANSWER = "The user asks in Spanish. I should be brief.", "El pan sube por el gas."
+_CHANNELS = {
+    "reasoning_content": {"reasoning_content": _THOUGHTS},
+    "reasoning": {"reasoning": _THOUGHTS, "reasoning_content": None},
+    "both": {"reasoning": _THOUGHTS, "reasoning_content": _THOUGHTS},
+    "parts": {
+        "content": [
+            {"type": "thinking", "thinking": [{"type": "text", "text": _THOUGHTS}]},
+            {"type": "text", "text": _ANSWER},
+        ]
+    },
+    "a part of reasoning": {
+        "content": [
+            {"type": "reasoning", "summary": [{"type": "summary_text", "text": _THOUGHTS}]},
+            {"type": "text", "text": _ANSWER},
+        ]
+    },
+}
+"""Where servers put thoughts: under names of their own, or as parts of the message."""
+
+
+@pytest.mark.parametrize("message", _CHANNELS.values(), ids=_CHANNELS)
+def test_thoughts_come_apart_from_the_answer(message: dict[str, Any]) -> None:
+    """Under the names that servers give them, or as parts of the message."""
+    with serving(answer=_ANSWER, message=json.dumps(message)) as server:
+        response = _ask(server.url)
+    assert (_ANSWER, _THOUGHTS) == (response.text, response.thoughts)
+
+
 def test_what_the_user_adds_and_tools_are_sent(server: OpenaiServer) -> None:
     """Beside all else, what is in extra_body likewise; a tool's result names its call."""
     sent = _OPENAI.sent(
