@@ -62,6 +62,7 @@ def _found(here: np.ndarray, there: np.ndarray, *, max_gap: float) -> float:
     return failed / len(here)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("effect", "margin"), [(0.15, 0.0), (0.2, 0.05)])
 @pytest.mark.parametrize("repeats", [1, 3])
 def test_a_share_is_found_as_often_as_planned(effect: float, margin: float, repeats: int) -> None:
@@ -111,6 +112,7 @@ def test_fewer_questions_with_repeats_but_more_requests() -> None:
     assert needed[0] == samples(goal, nothing_new, repeats=5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("expected", "margin"),
     [

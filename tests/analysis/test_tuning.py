@@ -233,6 +233,7 @@ def test_advisory_limits_block_nothing() -> None:
     assert 0.0 == _tuned(advice, run, how=FEW).blocked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("runs", "method"),
     [(3, "resampled"), (6, "normal"), pytest.param(60, "order", marks=pytest.mark.slow)],

@@ -202,6 +202,7 @@ def test_a_number(plan: Callable[..., tuple[int, str, str]]) -> None:
     assert "standard deviation 0.0" in out
 
 
+@pytest.mark.slow
 def test_no_fewer_questions_than_the_gate_needs(plan: Callable[..., tuple[int, str, str]]) -> None:
     """With fewer than min_n it would be inconclusive, whatever they show."""
     for command in (("--detect=0.3", "--sd=0.2"), ("--detect=60pp", "--correlation=0")):
@@ -219,6 +220,7 @@ def test_no_fewer_questions_than_the_gate_needs(plan: Callable[..., tuple[int, s
         assert (None, 0.0, True) == (row["least"], row["power"], row["underpowered"])
 
 
+@pytest.mark.slow
 def test_beside_a_baseline(plan: Callable[..., tuple[int, str, str]]) -> None:
     """All languages are compared, English among them."""
     found = _json(plan, "--detect=20pp", "--run=now", "--baseline=before", "--metric=no_answer")

@@ -648,6 +648,7 @@ def test_the_real_files_have_the_questions_of_the_paper(
     assert all(sample.reference not in sample.wrong for sample in samples)
 
 
+@pytest.mark.slow
 @real
 @pytest.mark.parametrize("name", FILES)
 def test_the_real_layouts_agree(name: str) -> None:

@@ -23,7 +23,7 @@ def variables() -> Iterator[str]:
         yield f'# ours\nexport OPENAI_BASE_URL="{server.url}"\nOPENAI_API_KEY={KEY}  # secret\n'
 
 
-@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+@pytest.mark.parametrize("workers", ["-n0", pytest.param("-n2", marks=pytest.mark.slow)])
 def test_what_is_in_the_file_is_there_for_providers_and_conftests(
     project: Project, variables: str, workers: str
 ) -> None:

@@ -183,6 +183,7 @@ def test_a_better_end_is_in_the_store(elsewhere: Project) -> None:
     assert "names none to compare with" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_metric_without_its_code_does_not_score(elsewhere: Project) -> None:
     """Not even one that a stored run describes: nobody could make the scores."""
     elsewhere.write("pytest.ini", "[pytest]\n")

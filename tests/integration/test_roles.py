@@ -200,6 +200,7 @@ def test_the_judge_spends_from_the_same_purse(judged: Project) -> None:
     assert "the cost cap" in outcome.out
 
 
+@pytest.mark.slow
 def test_a_language_the_translator_lacks_ends_the_run_before_it_asks(judged: Project) -> None:
     """Where the translator knows its languages; those that are not asked in do not matter."""
     use(judged, "length")

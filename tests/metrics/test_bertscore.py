@@ -141,6 +141,7 @@ def test_each_layer_is_as_bert_score(tiny: str, layer: int) -> None:
     assert found[0] == pytest.approx(expected, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_across_languages_is_as_bert_score(embedded: Any) -> None:  # noqa: ANN401  as above
     """Each answer is a candidate for each answer in the pivot language."""
     sets = [repeats(TEXTS["hi"], language="hi", pivot=TEXTS["en"])]

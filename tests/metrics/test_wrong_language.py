@@ -261,6 +261,7 @@ def test_right_answers_are_not_flagged_however_short(
         assert _share(own, 1.0) <= (0.02 if by_cld2 else 0.01), code
 
 
+@pytest.mark.slow
 def test_wrong_answers_are_found(stored: list[tuple[str, str, str]]) -> None:
     """Of the answers that CaLMQA's rule flags, 98 % are, and hardly one is cleared."""
     readings = _readings([(text, asked) for text, asked, found in stored if asked != found])

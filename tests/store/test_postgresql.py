@@ -285,6 +285,7 @@ def _write(database: Database, function: Callable[[Connection], None]) -> None:
         function(connection)
 
 
+@pytest.mark.slow
 def test_who_joins_a_run_waits_too(postgresql: ServerProcess, server_store: ServerUrl) -> None:
     """A worker opens what its run has opened before."""
     Database(server_store).close()

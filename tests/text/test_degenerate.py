@@ -150,6 +150,7 @@ def test_questions_of_people_are_no_loops() -> None:
     assert [] == [text for text in texts if repeats(text) and "[link]" not in text]
 
 
+@pytest.mark.slow
 def test_stored_answers_that_go_round_in_circles() -> None:
     """The loops in CaLMQA's stored answers are found, where its own test sees them and others."""
     from pytest_xling.text.repeats import most_repeated  # noqa: PLC0415
