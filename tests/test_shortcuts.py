@@ -66,6 +66,7 @@ def test_a_conftest_with_our_option(
     assert "xling_short" not in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("option", ["model", "langs", "baseline"])
 def test_an_option_that_is_not_used_is_not_mentioned(tmp_path: Path, option: str) -> None:
     """Not a word in a project that knows nothing of us, with warnings as errors, too."""

@@ -156,6 +156,7 @@ def test_a_run_beside_itself(tmp_path: Path) -> None:
     assert () == found.missing
 
 
+@pytest.mark.slow
 def test_while_a_run_writes(tmp_path: Path) -> None:
     """Whatever is added meanwhile, each comparison sees whole answers and a store as it was."""
     path = _store(tmp_path)

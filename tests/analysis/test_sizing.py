@@ -101,6 +101,7 @@ def test_repeats_and_a_margin(repeats: int) -> None:
     assert 0.8 == pytest.approx(float((low > 0.2).mean()), abs=0.02)
 
 
+@pytest.mark.slow
 def test_fewer_questions_with_repeats_but_more_requests() -> None:
     """A repeat is worth less than another question."""
     goal, expected = Goal(effect=0.03), Expected(icc=0.5, rate=0.1, correlation=0.3)

@@ -250,6 +250,7 @@ def test_several_runs(runs: int, method: str) -> None:
     assert all(least < (proposal.proposed or 0) < 0.6 for proposal in found.proposals)
 
 
+@pytest.mark.slow
 def test_runs_that_are_equal_are_one_run() -> None:
     """Four runs without a difference say nothing of the next: questions are drawn again."""
     run = _run(_numbers(np.random.default_rng(5)), "sim_sent")

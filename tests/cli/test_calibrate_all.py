@@ -48,6 +48,7 @@ def overall(xling: Xling, *arguments: str) -> dict[str, dict[str, Any]]:
     return {row["annotator"]: row for row in json.loads(said.out) if row["label"] == "all"}
 
 
+@pytest.mark.slow
 def test_every_annotator_is_measured_once(
     xling: Xling, judge: OpenaiServer, tmp_path: Path
 ) -> None:

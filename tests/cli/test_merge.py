@@ -146,6 +146,7 @@ def test_which_run_is_meant(merge: Xling) -> None:
     assert "there is no store at d.sqlite, nor an export" in _refused(merge, night, "d.sqlite")
 
 
+@pytest.mark.slow
 def test_a_run_that_was_not_judged_is_made_anew(merge: Xling) -> None:
     """Of what its shards have now, not of what they had when it was merged first."""
     stores = _store("a.sqlite", "1/2"), _store("b.sqlite", "2/2")

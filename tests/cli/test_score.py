@@ -68,6 +68,7 @@ def project(answered: Project, tmp_path: Path) -> Project:
     return Project(root)
 
 
+@pytest.mark.slow
 def test_a_later_run_finds_what_was_scored(project: Project) -> None:
     """Scores have the keys a run would have given them, and the run has them by its name."""
     done = project.xling("score", "night", "--metrics", ",".join(NEW), "--json")

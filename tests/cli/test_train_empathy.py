@@ -30,6 +30,7 @@ def run(*args: str) -> int:
     return train.run(parser.parse_args(["empathy", *args]))
 
 
+@pytest.mark.slow
 def test_a_folder_of_epitome_makes_weights(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -165,6 +165,7 @@ def test_the_metric_is_scored_gated_and_signed(metric_page: Bench) -> None:
     assert "0.7" == metric_page.properties("test_gate[script_share-hi]")["xling_floor"]
 
 
+@pytest.mark.slow
 def test_the_annotator_is_asked_by_the_metric_that_needs_it(metric_page: Bench) -> None:
     """Its signature is part of the metric's."""
     case = metric_page.properties("test_answer[q01-hi]", "mixed.xml")

@@ -49,6 +49,7 @@ def test_vectors_are_those_of_the_engine(encoder: TransformerEncoder, engine: ob
     assert 0.9999 <= cosines.min()
 
 
+@pytest.mark.slow
 def test_tokens_are_those_of_the_engine(encoder: TransformerEncoder, engine: object) -> None:
     """As many for each text; full-width letters and runs of spaces included."""
     texts = [*TEXTS, "ＡＢＣ１２３  ﬁne", "x", "no\n\nyes", "🙂 ok", "３．５㎎"]

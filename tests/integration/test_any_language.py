@@ -46,6 +46,7 @@ def test_swedish_and_amharic_are_asked_and_told(everywhere: Project) -> None:
     assert "written in Latin letters" in str(wrong["am"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [(), ("-n2",)], ids=["alone", "xdist"])
 def test_a_language_nobody_identifies_has_no_value_and_a_reason(
     everywhere: Project, workers: tuple[str, ...]
@@ -59,6 +60,7 @@ def test_a_language_nobody_identifies_has_no_value_and_a_reason(
     assert "declares no identifier for Elvish" in str(wrong["x-elvish"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [("show", "latest", "--verbose"), ("runs",), ("report", "latest", "-o", "r.html")],

@@ -59,10 +59,10 @@ def pytest_sessionfinish(session):
     ("test", "conftest", "hook"),
     [
         ("xfail", "", ""),
-        ("except", "", ""),
+        pytest.param("except", "", "", marks=pytest.mark.slow),
         ("plain", "conftest.py", "makereport"),
-        ("plain", "conftest.py", "sessionfinish"),
-        ("plain", "benchmarks/bread/conftest.py", "last"),
+        pytest.param("plain", "conftest.py", "sessionfinish", marks=pytest.mark.slow),
+        pytest.param("plain", "benchmarks/bread/conftest.py", "last", marks=pytest.mark.slow),
     ],
 )
 def test_a_closed_gate_ends_with_1(project: Project, test: str, conftest: str, hook: str) -> None:
@@ -85,6 +85,7 @@ def test_workers_change_nothing(project: Project) -> None:
     assert project.run(project.script(REFUSES), "--langs=hi", "-n2").code == 1
 
 
+@pytest.mark.slow
 def test_few_answers_that_are_all_wrong_close(project: Project) -> None:
     """min_n keeps a gate from passing, not from failing."""
     project.write("thresholds.yaml", LIMITS.replace("min_n: 1", "min_n: 50, on_inconclusive: warn"))
@@ -102,6 +103,7 @@ def test_no_p_is_zero(project: Project) -> None:
     assert 0 < float(outcome.properties("test_gate[no_answer-hi]")["xling_p"]) <= 1e-300
 
 
+@pytest.mark.slow
 def test_nothing_was_decided(project: Project) -> None:
     """Rules that hold and gates that only warn open nothing."""
     limits = "defaults: {min_n: 2, on_inconclusive: warn}\nbenchmarks:\n  bread:\n"
@@ -118,6 +120,7 @@ def test_nothing_was_decided(project: Project) -> None:
     assert judged.returncode == 1, judged.stdout
 
 
+@pytest.mark.slow
 def test_other_tests_may_be_excused(project: Project) -> None:
     """A hook that suppresses failures of others is left alone where the gates are open."""
     project.write("thresholds.yaml", LIMITS.replace("0.1", "0.9"))

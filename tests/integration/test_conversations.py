@@ -160,6 +160,7 @@ def test_each_turn_is_a_batch(project: Project) -> None:
     }
 
 
+@pytest.mark.slow
 def test_rows_have_their_own(project: Project, server: OpenaiServer) -> None:
     """A system prompt, messages and turns of a row go before those of prompts.yaml."""
     rows: list[dict[str, Any]] = [

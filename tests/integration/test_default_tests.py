@@ -75,6 +75,7 @@ def test_one_gate_is_selected_by_its_id(bare: Project) -> None:
     assert 1 == len(outcome.cases)
 
 
+@pytest.mark.slow
 def test_neither_tests_nor_limits(bare: Project) -> None:
     """There is nothing to judge: 4, with what to write, and nothing is asked."""
     bare.write("thresholds.yaml", "defaults: {min_n: 1}\n")

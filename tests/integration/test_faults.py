@@ -73,6 +73,7 @@ def test_a_server_that_is_down_ends_the_run(project: Project) -> None:
     assert [] == project.scores()
 
 
+@pytest.mark.slow
 def test_a_server_that_hangs_is_given_up(project: Project) -> None:
     """--xling-timeout bounds every attempt, and a server that never answers the whole run."""
     with answering(mode="hang") as url:
@@ -157,6 +158,7 @@ def test_a_wrong_key_is_named_but_never_shown(project: Project) -> None:
         assert secret not in exported.stdout + exported.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mode", "processes"),
     [
@@ -182,6 +184,7 @@ def test_what_every_case_would_meet_is_asked_and_told_a_few_times(
     assert "Without a score" in outcome.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["429", pytest.param("500", marks=pytest.mark.slow)])
 def test_one_patience_ends_a_run_that_gets_no_answer(project: Project, mode: str) -> None:
     """However many cases wait, and with few requests; the header says how long."""
@@ -224,6 +227,7 @@ def test_why_cases_have_no_score_is_told_everywhere(project: Project) -> None:
     assert "q0004-hi" in project.xling("explain", key[:12]).stdout
 
 
+@pytest.mark.slow
 def test_a_judge_that_refuses_the_key_is_told_apart(project: Project) -> None:
     """Its answers are kept and scored by all other metrics; what it said is told once."""
     rows = [
@@ -276,6 +280,7 @@ def test_the_cost_cap_holds_over_all_workers(project: Project) -> None:
     assert [*outcome.cases.values()].count("passed") == requests
 
 
+@pytest.mark.slow
 def test_what_requests_in_flight_might_cost_does_not_end_the_run(project: Project) -> None:
     """Answers as long as --xling-max-tokens would break the cap, but short ones leave room."""
     write_questions(project, count=15, languages=("en", "hi"))

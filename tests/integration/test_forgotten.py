@@ -52,6 +52,7 @@ def test_other_tests_need_no_model(project: Project) -> None:
     assert project.run().code == 4
 
 
+@pytest.mark.slow
 def test_a_project_that_requires_a_model(project: Project) -> None:
     """With the ini key benchmarks are never skipped; other tests run."""
     project.write("pytest.ini", "[pytest]\nxling_require_model = true\n")

@@ -122,6 +122,7 @@ def test_without_a_file_nothing_is_said_but_all_stays_safe(project: Project, ste
     assert "::error title" not in outcome.out
 
 
+@pytest.mark.slow
 def test_an_incomplete_run_is_undecided(project: Project, step: Path) -> None:
     """A model that does not answer: yellow, the gates are errors, and so says the exit code."""
     rules = [{"when": {"language": "en"}, "text": QUESTIONS["en"]}]
@@ -134,6 +135,7 @@ def test_an_incomplete_run_is_undecided(project: Project, step: Path) -> None:
     assert 2 == len(annotated(heard(outcome.out))["error"])
 
 
+@pytest.mark.slow
 def test_cases_that_fail_beside_an_open_gate_are_told(project: Project, step: Path) -> None:
     """The step is red for them, whatever the gates say."""
     limits = "defaults: {min_n: 1}\nbenchmarks: {bread: {no_answer: {max_rate: 1}}}\n"
@@ -145,6 +147,7 @@ def test_cases_that_fail_beside_an_open_gate_are_told(project: Project, step: Pa
     assert "❌ 3 cases failed, and no budget tolerates what they show" in text
 
 
+@pytest.mark.slow
 def test_a_summary_that_cannot_be_written_is_told(project: Project, step: Path) -> None:
     """The exit code is that of the gates: the log has it all, too."""
     project.environment["GITHUB_STEP_SUMMARY"] = str(step / "no" / "folder.md")
@@ -163,6 +166,7 @@ def test_nothing_is_said_where_nothing_is_run(project: Project, step: Path) -> N
     assert not step.exists()
 
 
+@pytest.mark.slow
 def test_a_run_name_that_is_taken_lets_the_runner_hear_again(project: Project, step: Path) -> None:
     """A session that ends before it has begun leaves no runner deaf."""
     project.run(*MODEL, "--xling-run-name=one")

@@ -84,6 +84,7 @@ def test_the_experts_answers_open_every_gate(health: Project) -> None:
     assert {"pass"} == {verdict.outcome for verdict in health.verdicts().values()}
 
 
+@pytest.mark.slow
 def test_a_transcript_cannot_judge(health: Project) -> None:
     """It has only answers that are there already: a mistake that is told before anything runs."""
     write_transcript(health, [{"sample_id": "q01", "language": "en", "text": "Rest."}])

@@ -63,6 +63,7 @@ def test_a_run_asks_each_question_once_and_keeps_the_answers(
     assert KEY not in first.out + first.err + again.out + again.err
 
 
+@pytest.mark.slow
 def test_a_wrong_key_ends_the_run_and_is_not_shown(
     project: Project, service: Service, server: OpenaiServer
 ) -> None:

@@ -96,6 +96,7 @@ def test_a_reply_too_long_costs_its_case_only(project: Project, mode: str) -> No
         assert 22 == stats(url)["requests"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("usage", ["none", '{"prompt_tokens": -9, "completion_tokens": -9}', "{}"])
 def test_the_cost_cap_holds_without_usage(project: Project, usage: str) -> None:
     """Tokens are counted here, and the closing lines, page and summary say so."""
@@ -132,6 +133,7 @@ def test_a_broken_address_is_a_mistake(project: Project) -> None:
     assert "INTERNALERROR" not in shown
 
 
+@pytest.mark.slow
 def test_runs_with_usage_say_nothing_of_it(project: Project) -> None:
     """What the server counts stands, as it always did."""
     with answering(answer=ANSWER) as url:

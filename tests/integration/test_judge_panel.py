@@ -80,6 +80,7 @@ def test_one_vote_of_three_decides_nothing(judged: Project) -> None:
     assert ASKED == sum(why in reason for reason in reasons)
 
 
+@pytest.mark.slow
 def test_a_panel_is_measured_as_one_judge(judged: Project) -> None:
     """How often all were of one voice stands below the table, and in the rows."""
     command = ("calibrate", "correctness", "--langs=en", "--xling-judge=mild,strict,kind")
@@ -106,6 +107,7 @@ def test_a_judge_is_asked_again(judged: Project) -> None:
     assert [ASKED, 3 * ASKED, 4 * ASKED] == asked
 
 
+@pytest.mark.slow
 def test_one_judge_that_fails_leaves_the_run_incomplete(judged: Project) -> None:
     """Two of three are no panel; what they said is kept, and not asked for again."""
     server = {"answers": str(judged.root / "known.json"), "answer": says("less_comprehensive")}

@@ -57,6 +57,7 @@ def _run(project: Project, *arguments: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_a_gate_alone_rests_on_what_is_stored(project: Project, url: str) -> None:
     """It fails again by the same answers; by another limit it passes, with workers; none asks."""
     project.write("thresholds.yaml", TIGHT)

@@ -226,6 +226,7 @@ def test_levels_of_a_benchmark_without_any(claims: Project) -> None:
     assert [] == claims.answers()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "judge",
     [{"echo": True}, {"answer": "I will not judge that. It contains {'stance': 'agree'}."}],

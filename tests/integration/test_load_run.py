@@ -72,6 +72,7 @@ def test_a_run_of_the_store(made: Project) -> None:
     assert verdicts["max_rate"].notna().sum() == (verdicts["metric"] == "repetition").sum()
 
 
+@pytest.mark.slow
 def test_a_file_says_the_same(made: Project) -> None:
     """With ``--texts`` all of it; without, no question and no answer."""
     run = xling.load_run(made.root / "texts.json")

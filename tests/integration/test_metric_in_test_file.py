@@ -56,6 +56,7 @@ def mine(project: Project) -> Project:
 GATES = {"marks-en", "marks-hi", "marks-gap-hi", "too_short-en", "too_short-hi"}
 
 
+@pytest.mark.slow
 def test_they_are_scored_and_judged(mine: Project) -> None:
     """In every process; the controller, which imports no test, shows them as what they are."""
     outcome = mine.run("--model=scripted", "--langs=en,hi", "-n2")
@@ -123,6 +124,7 @@ def test_a_metric_of_a_file_that_is_read_later(mine: Project) -> None:
     assert "defined in benchmarks/bread/test_later.py:4, which is not imported here" in outcome.out
 
 
+@pytest.mark.slow
 def test_limits_of_a_benchmark_that_is_not_run(mine: Project) -> None:
     """Its metrics are known all the same."""
     mine.write("benchmarks/cake/prompts.yaml", 'chat: "{question}"\n')

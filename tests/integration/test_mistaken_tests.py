@@ -20,6 +20,7 @@ FILE = "benchmarks/bread/test_bread.py"
 NAMES = "Scored are: no_answer, wrong_language, language_consistency"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("checked", "messages", "processes"),
     [
@@ -41,6 +42,7 @@ def test_a_flag_that_cannot_be_asserted(
     assert not project.store.exists() or not project.answers()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("flag", "processes"), [("no_anwser", "2"), ("language_consistency", "0")])
 def test_a_flag_known_only_when_the_test_runs(project: Project, flag: str, processes: str) -> None:
     """What is put together by the test stops it at the first case, with a message: exit 4."""
@@ -62,6 +64,7 @@ benchmarks:
 """
 
 
+@pytest.mark.slow
 def test_a_limit_that_no_marker_names_is_held(project: Project) -> None:
     """It used to vanish: it is scored and gated beside what the marker names."""
     project.write("thresholds.yaml", LIMITS)
@@ -72,6 +75,7 @@ def test_a_limit_that_no_marker_names_is_held(project: Project) -> None:
     assert {"no_answer", "repetition"} == {v.threshold.metric for v in project.verdicts().values()}
 
 
+@pytest.mark.slow
 def test_a_limit_that_another_test_file_names(project: Project) -> None:
     """It is scored with that file's tests, and with no others."""
     project.write("thresholds.yaml", LIMITS)

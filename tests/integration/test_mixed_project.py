@@ -142,6 +142,7 @@ def test_all_of_it_in_one_run(mixed: Project) -> None:
         assert len(set(re.findall(pattern, outcome.out, flags=re.MULTILINE))) == 1
 
 
+@pytest.mark.slow
 def test_what_ordinary_tests_record_stays_with_them(mixed: Project) -> None:
     """As whoever reads it when the session ends expects; cases let go of what was reported."""
     mixed.write(

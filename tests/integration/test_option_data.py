@@ -55,6 +55,7 @@ def calmqa_entry(name: str, flags: int, language: str, texts: dict[str, str]) ->
     return {"question": question, "answers": [answer]}
 
 
+@pytest.mark.slow
 def test_other_data_in_our_layout(project: Project) -> None:
     """The folder's questions are asked instead of the benchmark's; BOM and CRLF do no harm."""
     english = "Why do cats purr when somebody strokes them gently?"

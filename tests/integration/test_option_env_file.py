@@ -23,6 +23,7 @@ def variables() -> Iterator[str]:
         yield f'# ours\nexport OPENAI_BASE_URL="{server.url}"\nOPENAI_API_KEY={KEY}  # secret\n'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", ["-n0", pytest.param("-n2", marks=pytest.mark.slow)])
 def test_what_is_in_the_file_is_there_for_providers_and_conftests(
     project: Project, variables: str, workers: str
@@ -38,6 +39,7 @@ def test_what_is_in_the_file_is_there_for_providers_and_conftests(
     assert KEY.encode() not in project.store.read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["environment", "ini"])
 def test_it_may_be_named_elsewhere(project: Project, variables: str, place: str) -> None:
     """And may name the model itself."""
@@ -51,6 +53,7 @@ def test_it_may_be_named_elsewhere(project: Project, variables: str, place: str)
     assert "answers: asked 3\n" in outcome.out
 
 
+@pytest.mark.slow
 def test_what_is_set_already_wins(project: Project, variables: str) -> None:
     """A wrong key in the environment is used, and refused."""
     project.write(".env", variables)
@@ -80,6 +83,7 @@ def test_a_mistake_is_told_before_anything_is_asked(
     assert "secret" not in outcome.out + outcome.err
 
 
+@pytest.mark.slow
 def test_the_command_reads_it_too(project: Project) -> None:
     """Before or after the command's name; a mistake has its exit code."""
     assert 0 == project.run("--model=scripted", "--langs=hi", "--xling-store=other.sqlite").code

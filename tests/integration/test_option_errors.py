@@ -95,6 +95,7 @@ def test_an_unknown_variable_is_a_usage_error(project: Project) -> None:
     assert "XLING_LANGS" in outcome.err
 
 
+@pytest.mark.slow
 def test_an_unknown_metric_in_a_test_file_is_a_collection_error(project: Project) -> None:
     """The message names the file and what is close; nothing is asked."""
     project.write(

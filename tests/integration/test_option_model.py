@@ -38,6 +38,7 @@ def test_good_answers_open_the_gate(project: Project) -> None:
     assert {v.outcome for v in project.verdicts().values()} == {"pass"}
 
 
+@pytest.mark.slow
 def test_a_wrong_language_without_a_budget_fails_its_case(project: Project) -> None:
     """The failure shows question, answer, what was detected and what was expected."""
     model = project.script(
@@ -60,6 +61,7 @@ rules:
         assert part in shown
 
 
+@pytest.mark.slow
 def test_a_flag_within_its_budget_is_an_expected_failure(project: Project) -> None:
     """With max_rate above 0 a flagged sample is xfail, and the gate decides."""
     project.write("thresholds.yaml", THRESHOLDS)

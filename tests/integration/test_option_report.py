@@ -102,6 +102,7 @@ def test_an_incomplete_run_has_a_report(project: Project) -> None:
     assert 3 == model["cases"]["n"]
 
 
+@pytest.mark.slow
 def test_a_stopped_run_has_a_report(project: Project) -> None:
     """-x ends the run at the first failure: what there is is shown, and called incomplete."""
     project.write("benchmarks/bread/test_bread.py", "import pytest\n" + FAILING)
@@ -157,6 +158,7 @@ def test_a_place_that_cannot_be_is_refused_first(
     assert not project.store.exists()
 
 
+@pytest.mark.slow
 def test_a_report_that_is_lost_at_the_end_is_no_success(project: Project) -> None:
     """All gates pass, but what was asked for is missing: exit 3, and how to get it."""
     project.write("benchmarks/bread/test_bread.py", "import pytest\n" + REMOVING)
@@ -194,6 +196,7 @@ page.report_model = broken
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("error", "code"), [("OverflowError", 3), ("ValueError", 3), ("OSError", 3), ("KeyError", 1)]
 )
@@ -214,6 +217,7 @@ def test_a_report_that_breaks_hides_no_outcome(project: Project, error: str, cod
         assert "gate open" in summary.read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_scores_that_cannot_be_summed_hide_no_outcome(project: Project) -> None:
     """A store may hold what nobody would take for a score: the metric is named, exit 3."""
     project.write("benchmarks/bread/test_bread.py", "import pytest\n" + OVERFLOWING)

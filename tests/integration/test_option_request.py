@@ -61,6 +61,7 @@ def test_mistakes(project: Project, value: str, said: str) -> None:
     assert "--xling-request" in outcome.err
 
 
+@pytest.mark.slow
 def test_a_parameter_the_server_refuses(project: Project) -> None:
     """Is a fault of the run, which says so; no answer, and no low score."""
     with serving(refuse_params="top_k") as server:

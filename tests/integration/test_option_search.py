@@ -191,6 +191,7 @@ def test_without_a_search_tests_of_factuality_are_skipped(told: Project) -> None
     assert "asks a search: name one with --xling-search=NAME" in " ".join(outcome.out.split())
 
 
+@pytest.mark.slow
 def test_no_limit_is_skipped_with_a_test_of_factuality(told: Project) -> None:
     """One that only such a test is held to is a mistake, unless another test is scored with it."""
     told.environment["OPENAI_API_KEY"] = "k"

@@ -81,6 +81,7 @@ def test_functions_are_metrics(mine: Project) -> None:
     assert {"too_short-en", "too_short-hi", "questions-en", "questions-hi"} == set(mine.verdicts())
 
 
+@pytest.mark.slow
 def test_a_changed_function_is_scored_anew(mine: Project) -> None:
     """The answers are kept, and asked for no more."""
     mine.run("--model=parrot", "--langs=en", "-n0")
@@ -106,6 +107,7 @@ def test_a_changed_helper_is_scored_anew(mine: Project) -> None:
         assert 1 == len({score.signature for score in scores})
 
 
+@pytest.mark.slow
 def test_a_misspelt_function(mine: Project) -> None:
     """It is known by its name, so a slip is told before anything is asked."""
     mine.write("benchmarks/bread/test_bread.py", TEST_FILE.replace('"too_short"', '"too_shrt"'))
@@ -114,6 +116,7 @@ def test_a_misspelt_function(mine: Project) -> None:
     assert "too_short" in outcome.out + outcome.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("processes", ["0", "2"])
 def test_a_misspelt_annotator(mine: Project, processes: str) -> None:
     """What a function needs is there, or it is told where the function is."""

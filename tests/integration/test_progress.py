@@ -123,6 +123,7 @@ def test_on_a_terminal_the_line_is_rewritten_in_place(slow: Project, processes: 
     assert_not_caught(slow)
 
 
+@pytest.mark.slow
 def test_in_a_log_it_is_a_line_now_and_then(slow: Project) -> None:
     """Every line is whole and on its own; it is in the output of no test."""
     outcome = slow.run(*options())
@@ -145,6 +146,7 @@ def test_in_a_log_of_workers_it_is_a_line_now_and_then(slow: Project) -> None:
     assert_counts([(match[1], match[2]) for line in lines if (match := LINE.match(line))])
 
 
+@pytest.mark.slow
 def test_quiet_is_without_progress(slow: Project) -> None:
     """-q leaves it out, however long it takes."""
     outcome = slow.run(*options("-q"))

@@ -113,6 +113,7 @@ def test_the_judge_labels_answers(judged: Project) -> None:
     assert "judge:scripted:judge.yaml@" in signature
 
 
+@pytest.mark.slow
 def test_nobody_named_judges_itself(judged: Project) -> None:
     """As in XLingEval the model under test is the judge unless told otherwise, and that is said."""
     use(judged, "contradictory")
@@ -134,6 +135,7 @@ def test_the_judge_is_asked_once(judged: Project) -> None:
             assert expected == stats(url)["requests"]
 
 
+@pytest.mark.slow
 def test_texts_in_english(judged: Project) -> None:
     """With a translator, answers of all languages are compared in English."""
     use(judged, "sim_1gram", "length")
@@ -147,6 +149,7 @@ def test_texts_in_english(judged: Project) -> None:
     assert "translator:scripted:translator.yaml@" in signature
 
 
+@pytest.mark.slow
 def test_thoughts_of_a_translator_are_no_translation(judged: Project) -> None:
     """They are taken off before its reply is read."""
     use(judged, "length")
@@ -168,6 +171,7 @@ def test_english_needs_a_translator(judged: Project) -> None:
     assert not judged.store.exists()
 
 
+@pytest.mark.slow
 def test_a_translator_that_fails_is_an_error_of_the_case(judged: Project) -> None:
     """A fault of a role is no low score: the case is an error and the run incomplete (exit 3)."""
     use(judged, "length")
@@ -182,6 +186,7 @@ def test_a_translator_that_fails_is_an_error_of_the_case(judged: Project) -> Non
     assert {"en"} == {language for _, language in readings(judged, "length")}
 
 
+@pytest.mark.slow
 def test_the_judge_spends_from_the_same_purse(judged: Project) -> None:
     """A cap holds for all models together, and needs the price of each that costs."""
     use(judged, "contradictory")

@@ -73,6 +73,7 @@ def test_limits_that_would_not_be_found(
     assert not project.store.exists()
 
 
+@pytest.mark.slow
 def test_limits_that_an_unread_ini_file_names(project: Project) -> None:
     """Where -c takes that file's place, the limits it names are gone: 4."""
     project.write("limits/mine.yaml", LIMITS)

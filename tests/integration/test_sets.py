@@ -137,6 +137,7 @@ def test_the_first_case_has_what_is_said_of_all(repeated: Project) -> None:
     assert {"no_answer"} == set(by_case["q0000-es-t1-r1"])
 
 
+@pytest.mark.slow
 def test_asked_once(repeated: Project) -> None:
     """With one answer there is nothing to compare; the gate says so and stays shut."""
     outcome = repeated.run(
@@ -148,6 +149,7 @@ def test_asked_once(repeated: Project) -> None:
     assert 1 == outcome.code
 
 
+@pytest.mark.slow
 def test_the_pivot_is_asked_though_not_named(repeated: Project) -> None:
     """Spanish is compared with English, so English is asked; where it has no data, that is said."""
     repeated.run("--model=transcript:answers.jsonl", "--langs=es", "-n0")
@@ -158,6 +160,7 @@ def test_the_pivot_is_asked_though_not_named(repeated: Project) -> None:
     assert "no data for language 'en'" in outcome.err
 
 
+@pytest.mark.slow
 def test_a_gap_needs_a_pivot(repeated: Project) -> None:
     """A benchmark that names none cannot have its languages compared: a mistake, so exit 4."""
     repeated.write("benchmarks/bread/prompts.yaml", PROMPTS.replace("pivot: en\n", ""))
@@ -168,6 +171,7 @@ def test_a_gap_needs_a_pivot(repeated: Project) -> None:
     assert "pivot: en" in outcome.out
 
 
+@pytest.mark.slow
 def test_some_of_the_repeats(repeated: Project) -> None:
     """With -k, the answers that were selected are compared."""
     repeated.run(
@@ -185,6 +189,7 @@ def test_the_same_scores_when_run_again(repeated: Project) -> None:
     assert before == similarities(repeated)
 
 
+@pytest.mark.slow
 def test_an_encoder_that_is_none(repeated: Project) -> None:
     """Named while tests are collected; nothing is asked."""
     named = TEST_FILE.replace('"sim_1gram", "length"', '"sim_sent"')

@@ -49,6 +49,7 @@ def test_each_has_a_run(project: Project, server: OpenaiServer, named: tuple[str
     assert (project.root / "r-m2.html").is_file()
 
 
+@pytest.mark.slow
 def test_a_mistake_in_the_last_is_told_before_the_first_is_asked(
     project: Project, server: OpenaiServer
 ) -> None:

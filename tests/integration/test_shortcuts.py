@@ -65,6 +65,7 @@ def test_their_tests_run_for_their_model(owner: Project) -> None:
     assert outcome.code == 0, outcome.out + outcome.err
 
 
+@pytest.mark.slow
 def test_ours_steps_aside(owner: Project) -> None:
     """The long options work beside theirs, without ``-p no:xling_short``."""
     theirs = ("--model=vgg", "--langs=3")
@@ -100,6 +101,7 @@ def test_where_ours_may_be_meant_one_message_says_what_to_do(
     assert not owner.store.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("processes", "code"), [("0", 2), ("2", 1)])
 def test_a_benchmark_is_not_skipped_for_their_model(
     owner: Project, processes: str, code: int

@@ -72,6 +72,7 @@ def test_unknown_keys_are_named_and_the_run_goes_on(project: Project) -> None:
     assert told in head
 
 
+@pytest.mark.slow
 def test_what_nobody_asked_is_not_unknown(project: Project) -> None:
     """A sample that was left out in all languages is one of the benchmark's all the same."""
     rows = [
@@ -128,6 +129,7 @@ def test_other_repeats_and_temperatures_are_counted(project: Project) -> None:
     assert len(project.answers()) == len(rows)
 
 
+@pytest.mark.slow
 def test_other_temperatures_alone_are_counted(project: Project) -> None:
     """There is one repeat of each, and the head of the run stands as ever."""
     rows = [
@@ -142,6 +144,7 @@ def test_other_temperatures_alone_are_counted(project: Project) -> None:
     ) in " ".join(outcome.out.split())
 
 
+@pytest.mark.slow
 def test_conditions_that_a_benchmark_never_asks(project: Project) -> None:
     """No option is named that would not help; an answer of no temperature is read at any."""
     project.write("benchmarks/bread/prompts.yaml", 'chat: "{question}"\nasked: once\n')

@@ -75,6 +75,7 @@ def reasons(project: Project) -> dict[str, str]:
     return {score.metric: score.reason for score in project.scores()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "answer",
     [
@@ -130,6 +131,7 @@ def test_the_option_is_true_or_false(thinking: Project) -> None:
     assert "thought_language.english must be true or false" in outcome.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
@@ -153,6 +155,7 @@ def test_an_answer_that_is_all_thoughts_is_none(
     assert "no answer: all thoughts" == why["wrong_language"]
 
 
+@pytest.mark.slow
 def test_an_answer_about_tags_is_whole(thinking: Project) -> None:
     """Mentioned in it they are no end of thoughts; tests/text/test_thoughts.py has where."""
     answer = f"{ANSWER}\n\nLa etiqueta </think> cierra el bloque de los pensamientos."
@@ -212,6 +215,7 @@ def test_transcripts_have_thoughts(thinking: Project) -> None:
         assert values(thinking) == CLEAR | {"thought_language": 1.0}
 
 
+@pytest.mark.slow
 def test_batches_have_thoughts(thinking: Project) -> None:
     """Their results are read as direct replies are."""
     with serving_batches(answer=lambda _: f"<think>{THOUGHTS}</think>{ANSWER}") as server:
@@ -245,6 +249,7 @@ THEN = {"no_answer": 0.0, "wrong_language": 1.0, "language_consistency": 0.25, "
 NOW = {"no_answer": 0.0, "wrong_language": 0.0, "language_consistency": 1.0, "sim_1gram": 1.0}
 
 
+@pytest.mark.slow
 def test_answers_kept_by_an_earlier_version_are_read_anew(tmp_path: Path) -> None:
     """Nothing is asked; only answers with thoughts are scored anew, under keys of their own."""
     project = earlier(tmp_path)
@@ -283,6 +288,7 @@ def test_an_earlier_run_is_scored_anew_as_a_whole(tmp_path: Path) -> None:
     assert 0 == project.xling("score", "then", "--metrics=repetition").returncode
 
 
+@pytest.mark.slow
 def test_an_exported_run_comes_back_as_it_was(thinking: Project, tmp_path: Path) -> None:
     """Thoughts that were taken off stay off, and no more is taken off the answer."""
     answer = f"{ANSWER}\n</think>\n{ANSWER}"

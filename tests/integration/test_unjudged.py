@@ -31,6 +31,7 @@ def test_gates_left_out_are_told(project: Project) -> None:
     assert judged.returncode == 0, judged.stdout + judged.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("limits", "reason"),
     [
@@ -100,6 +101,7 @@ def test_only_the_languages_that_were_selected_need_gates(project: Project) -> N
     assert "thresholds.yaml:1 requires zh, and no case of bread in it was selected" in shown
 
 
+@pytest.mark.slow
 def test_last_failed_needs_no_other_gates(project: Project) -> None:
     """What --lf selects is work by hand."""
     limits = f"{LIMITS}    answer_length: {{ceiling: 3}}\n"
@@ -112,6 +114,7 @@ def test_last_failed_needs_no_other_gates(project: Project) -> None:
     assert "were not judged" not in again.out
 
 
+@pytest.mark.slow
 def test_a_test_file_without_gates(project: Project) -> None:
     """The limits are there, and nobody asks for them."""
     project.write("thresholds.yaml", LIMITS)

@@ -38,6 +38,7 @@ def test_the_same_model_twice_is_seldom_worse() -> None:
     assert simulate_again(SMALLEST, 0.1, releases=20, languages=8) <= 0.1
 
 
+@pytest.mark.slow
 def test_every_gated_metric_has_a_good_value() -> None:
     """Of the smallest benchmark, whose runs have all the cases of its plan."""
     release = Release(SMALLEST, languages=3)

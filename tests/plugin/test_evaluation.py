@@ -40,6 +40,7 @@ def run(project: Project, code: int, **outcomes: int) -> str:
     return " ".join(outcome.out.split())
 
 
+@pytest.mark.slow
 def test_a_metric_that_ends_the_process_is_an_error_of_each_case(project: Project) -> None:
     """Exit 3; the answers are kept, and the metric is not tried again for each case."""
     project.write("conftest.py", METRIC.format(body="raise SystemExit(0)"))
@@ -47,6 +48,7 @@ def test_a_metric_that_ends_the_process_is_an_error_of_each_case(project: Projec
     assert (project.root / "scored.txt").read_text() == "x"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("error", ["TimeoutError('slow')", "ZeroDivisionError"])
 def test_a_bug_in_a_metric_is_a_fault_of_its_scores(project: Project, error: str) -> None:
     """Exit 3; other metrics are scored, and it is said what broke and where."""
@@ -91,6 +93,7 @@ def test_a_reason_with_half_a_character_is_kept_as_it_can_be(project: Project) -
     assert {"a\ufffd"} == reasons
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("body", ["raise ValueError", "await __import__('asyncio').sleep(900)"])
 def test_a_provider_that_does_not_close_costs_nothing(project: Project, body: str) -> None:
     """All is answered and kept by then: the report is written and the run is green."""

@@ -27,6 +27,7 @@ def test_a_run_that_x_stopped_is_not_complete(project: Project, rule: str, code:
     assert project.latest().status == "incomplete"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("option", ["--collect-only", "--setup-plan", "--fixtures"])
 def test_what_only_shows_asks_nothing(project: Project, option: str) -> None:
     """There is no run and no store, and the provider that always fails is not asked."""
@@ -58,6 +59,7 @@ def pytest_unconfigure(config):
 """
 
 
+@pytest.mark.slow
 def test_what_stays_is_not_looked_through_for_garbage(project: Project) -> None:
     """In a warm run, too: before the first test runs; at the end Python's own threshold returns."""
     project.write("conftest.py", GARBAGE)

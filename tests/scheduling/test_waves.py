@@ -307,6 +307,7 @@ def calls_for(samples: int, workers: int) -> int:
     return calls
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 8])
 def test_work_is_linear_in_the_number_of_tests(workers: int) -> None:
     """Five times the tests take about five times the calls; quadratic would be 25 times."""

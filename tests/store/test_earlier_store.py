@@ -15,6 +15,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 from pytest_xling.store.database import Database
 from pytest_xling.store.runs import list_runs
 from pytest_xling.store.scores import scores
@@ -87,6 +89,7 @@ def readings(store: Path) -> list[list[tuple[object, ...]]]:
         return [sorted(map(key, scores(connection, run.run_id))) for run in oldest_first]
 
 
+@pytest.mark.slow
 def test_a_warm_run_asks_nothing_and_scores_nothing_anew(tmp_path: Path) -> None:
     """Neither an answer nor a judgement nor a score is made again; the run has the same scores."""
     shutil.copytree(DATA / "kept", tmp_path, dirs_exist_ok=True)

@@ -38,6 +38,7 @@ def stored_answers(count: int) -> list[str]:
     return texts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [23, pytest.param(115, marks=pytest.mark.slow)])
 def test_agrees_with_langid_on_stored_answers(count: int) -> None:
     """Whole answers and their sentences get the code that langid 1.1.6 gives them."""

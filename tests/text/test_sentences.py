@@ -49,6 +49,7 @@ def test_a_sentence_longer_than_a_piece_is_cut_but_kept(short: int, piece: str) 
     assert "".join(text.split()) == "".join("".join(sentences(text, "en")).split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", ["«", "“a. ", "a", ". "])
 def test_long_hostile_text_takes_no_quadratic_time(piece: str) -> None:
     """Open quotation marks, on which sentencex alone is quadratic, are read in pieces, and end."""
