@@ -1,7 +1,7 @@
 # From a fresh clone and nothing but make and Python 3.11+:
 #   make demo    ask a small real model in two languages, and see the gate close
 #   make test    run all tests that are quick
-#   make test-slow   run the tests that take long: simulations, shipped weights made again
+#   make test-slow   run the tests that take long: simulations, whole runs, shipped weights made again
 #   make check   ruff, mypy, import-linter
 #   make docs    build the documentation, site/index.html
 
