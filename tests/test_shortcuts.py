@@ -46,8 +46,8 @@ def _project(root: Path, folder: str, name: str, more: str = "dest='theirs'") ->
     [
         ("model", "", ["--model", "x"]),
         ("model", "checks", ["checks", "--model=x"]),
-        ("langs", "", ["--langs=x", "-n2"]),
-        ("baseline", "", ["--baseline", "x"]),
+        pytest.param("langs", "", ["--langs=x", "-n2"], marks=pytest.mark.slow),
+        pytest.param("baseline", "", ["--baseline", "x"], marks=pytest.mark.slow),
     ],
 )
 def test_a_conftest_with_our_option(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass
+from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -54,6 +55,8 @@ class Service:
         pytest.importorskip(self.provider.module, reason="needs an extra")
         for name in [n for n in os.environ if n.startswith(_VARIABLES) or n in _PROXIES]:
             monkeypatch.delenv(name)
+        # Google's client would read all certificates twice, though nothing is encrypted here.
+        monkeypatch.setenv("SSL_CERT_DIR", gettempdir())
         monkeypatch.setenv(self.key_variable, self.key)
 
     def request(self, *messages: Message | str, **params: JsonValue) -> Request:
