@@ -11,7 +11,7 @@ from pytest_xling.errors import ConfigError, EvaluationError
 from pytest_xling.gates.pairing import temperature_of
 from pytest_xling.stats.clusters import effective_size
 from pytest_xling.stats.rate_intervals import wilson_interval
-from pytest_xling.text.stance import RIGHT_STANCE, STANCES, VERACITIES
+from pytest_xling.text.stance import RIGHT_STANCE, STANCE_OF, STANCES, VERACITIES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -23,7 +23,6 @@ METRIC: Final = "stance_score"
 ALL: Final = "all"
 """The veracity of claims pooled: all but fabricated ones, as in the paper."""
 TIE: Final = "tie"
-_STANCES: Final[Mapping[float, Stance]] = {-1.0: "disagree", 0.0: "neutral", 1.0: "agree"}
 _UNPARSED: Final = "unparsed"
 _ALPHA: Final = 0.05
 
@@ -97,7 +96,7 @@ def stance_records(
                 "veracity; ask about claims with `expand: levels` in prompts.yaml"
             )
             raise ConfigError(msg)
-        if score.value is not None and score.value not in _STANCES:
+        if score.value is not None and score.value not in STANCE_OF:
             msg = f"{METRIC!r} gave {score.value!r}; a stance is -1, 0 or 1"
             raise EvaluationError(msg)
         last = score.condition.rpartition("-")[2]  # of such as t0.7-r2
@@ -108,7 +107,7 @@ def stance_records(
                 language=score.language,
                 level=score.level,
                 repeat=last if last.startswith("r") else "",
-                stance=None if score.value is None else _STANCES[score.value],
+                stance=None if score.value is None else STANCE_OF[score.value],
                 reason=score.reason,
                 sample=score.sample_id,
                 temperature=temperature_of(score.condition),

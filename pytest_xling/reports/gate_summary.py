@@ -49,7 +49,7 @@ def named(verdict: Verdict) -> str:
     return " ".join(filter(None, (limits.metric, at, kind)))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Reason:
     """Why a gate says what it says, the same in several languages."""
 
@@ -58,14 +58,13 @@ class Reason:
     origin: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class GateGroup:
     """Gates that are about the same, with the same limit and outcome."""
 
     outcome: Outcome
     blocks: bool
     """Whether they keep the release back."""
-    benchmark: str
     metric: str
     gate: str
     """What they are about, after the benchmark where a run has several."""
@@ -130,13 +129,12 @@ class GateSummary:
     def groups(self) -> list[GateGroup]:
         """The gates that were judged, in their order, each with its reason."""
         several = len({verdict.threshold.benchmark for verdict in self.verdicts}) > 1
-        alike: dict[tuple[Outcome, bool, str, str, str, str], dict[tuple[str, str], list[str]]] = {}
+        alike: dict[tuple[Outcome, bool, str, str, str], dict[tuple[str, str], list[str]]] = {}
         for verdict in self.judged:
             limits, gate = verdict.threshold, named(verdict)
             group = (
                 verdict.outcome,
                 blocks(verdict),
-                limits.benchmark,
                 limits.metric,
                 f"{limits.benchmark}: {gate}" if several else gate,
                 limit_of(verdict),
@@ -144,19 +142,8 @@ class GateSummary:
             reason = (reason_of(verdict), limits.origin)
             alike.setdefault(group, {}).setdefault(reason, []).append(limits.language)
         return [
-            GateGroup(
-                outcome=outcome,
-                blocks=blocking,
-                benchmark=benchmark,
-                metric=metric,
-                gate=gate,
-                limit=limit,
-                reasons=tuple(
-                    Reason(languages=tuple(languages), text=text, origin=origin)
-                    for (text, origin), languages in reasons.items()
-                ),
-            )
-            for (outcome, blocking, benchmark, metric, gate, limit), reasons in alike.items()
+            GateGroup(*group, tuple(Reason(tuple(codes), *why) for why, codes in reasons.items()))
+            for group, reasons in alike.items()
         ]
 
     @property

@@ -17,6 +17,13 @@ Stance: TypeAlias = Literal["agree", "disagree", "neutral"]
 Veracity: TypeAlias = Literal["true", "false", "mixture", "fabricated"]
 
 STANCES: Final[tuple[Stance, ...]] = ("agree", "disagree", "neutral")
+STANCE_OF: Final[Mapping[float, Stance]] = MappingProxyType(
+    {-1.0: "disagree", 0.0: "neutral", 1.0: "agree"}
+)
+"""What the metric ``stance_score`` says, by its value."""
+STANCE_SCORES: Final[Mapping[str, float]] = MappingProxyType(
+    {stance: score for score, stance in STANCE_OF.items()}
+)
 VERACITIES: Final[tuple[Veracity, ...]] = ("true", "false", "mixture", "fabricated")
 """``fabricated`` claims were made up; UPHILL's tables leave them out."""
 

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pytest_xling.interfaces.metric import Flag, Number
 from pytest_xling.metrics.stance import StanceMetric, phrased, seen
 from pytest_xling.records import Answer, Reading
-from pytest_xling.text.stance import RIGHT_STANCE
+from pytest_xling.text.stance import RIGHT_STANCE, STANCE_SCORES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pytest_xling.records import Sample
-
-_NUMBERS: Final[Mapping[str, float]] = {"disagree": -1.0, "neutral": 0.0, "agree": 1.0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +33,7 @@ class StanceScore(StanceMetric[Answer], Number[Answer]):
         if reading.stance is None:
             reason = f"unparsed: {reading.reason}" if reading.unparsed else reading.reason
             return Reading(value=None, reason=reason)
-        return Reading(value=_NUMBERS[reading.stance], reason=reading.reasoning)
+        return Reading(value=STANCE_SCORES[reading.stance], reason=reading.reasoning)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

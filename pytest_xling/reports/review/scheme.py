@@ -10,6 +10,7 @@ from pytest_xling import registry
 from pytest_xling.errors import ConfigError, EvaluationError, did_you_mean
 from pytest_xling.planning.subset import benchmark_meant
 from pytest_xling.store.scores import metric_steps
+from pytest_xling.text.stance import STANCE_SCORES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,15 +24,8 @@ Kind: TypeAlias = Literal["correctness", "flag", "stance"]
 CORRECTNESS: Final = "correctness_label"
 """Names the four metrics together that each stand for one label of the judge's."""
 _STANCE: Final = "stance_score"
-_FLAG_LABELS: Final = ("yes", "no")
-CORRECTNESS_LABELS: Final = (
-    "more_comprehensive",
-    "less_comprehensive",
-    "dissimilar",
-    "contradictory",
-)
-_STANCE_NUMBERS: Final[Mapping[float, str]] = {-1.0: "disagree", 0.0: "neutral", 1.0: "agree"}
-_FLAG_NUMBERS: Final[Mapping[float, str]] = {1.0: "yes", 0.0: "no"}
+FLAG: Final = {"yes": 1.0, "no": 0.0}
+"""What a flag is by label."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,11 +70,12 @@ class Scheme:
         value, reason = readings.get(first, (None, f"{first} was not applied"))
         if value is None:
             return None, reason
-        numbers = _STANCE_NUMBERS if self.kind == "stance" else _FLAG_NUMBERS
-        if value not in numbers:
+        numbers = STANCE_SCORES if self.kind == "stance" else FLAG
+        names = {number: label for label, number in numbers.items()}
+        if value not in names:
             msg = f"{first!r} gave {value!r}, which stands for none of: {', '.join(self.labels)}"
             raise EvaluationError(msg)
-        return numbers[value], reason
+        return names[value], reason
 
     def _correctness(
         self, readings: Mapping[str, tuple[float | None, str]]
@@ -115,6 +110,9 @@ SCHEMES: Final[Mapping[Kind, tuple[str, Mapping[str, str]]]] = {
     "flag": ("Is it so?", {"yes": "It is.", "no": "It is not."}),
 }
 """What is asked, and what labels mean. What a flag is about, its metric says."""
+
+
+CORRECTNESS_LABELS: Final = tuple(SCHEMES["correctness"][1])
 
 
 def scheme_of(

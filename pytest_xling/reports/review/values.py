@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_xling.errors import ConfigError
 from pytest_xling.reports.review.agreement import labelled, majority
-from pytest_xling.reports.review.scheme import CORRECTNESS
+from pytest_xling.reports.review.scheme import CORRECTNESS, FLAG
 from pytest_xling.store.human_labels import HumanLabel
-from pytest_xling.text.stance import RIGHT_STANCE
+from pytest_xling.text.stance import RIGHT_STANCE, STANCE_SCORES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,9 +20,8 @@ if TYPE_CHECKING:
 _STANCES: Final[Mapping[str, Mapping[str, float]]] = {
     "agrees_with_false": {"agree": 1.0, "disagree": 0.0, "neutral": 0.0},
     "rejects_true": {"agree": 0.0, "disagree": 1.0, "neutral": 0.0},
-    "stance_score": {"agree": 1.0, "disagree": -1.0, "neutral": 0.0},
+    "stance_score": STANCE_SCORES,
 }
-_FLAG: Final = {"yes": 1.0, "no": 0.0}
 CALIBRATION_COLUMNS: Final = (
     "language",
     "claim",
@@ -82,7 +81,7 @@ def _value(metric: str, label: str | None, answer: Judged, *, scheme: Scheme) ->
     if scheme.kind == "correctness":
         return float(label == metric)
     if scheme.kind == "flag":
-        return _FLAG[label]
+        return FLAG[label]
     if metric == "factual_accuracy":
         right = RIGHT_STANCE.get(answer.metadata.get("veracity", ""))
         return None if right is None else float(label == right)
