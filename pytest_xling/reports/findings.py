@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from pytest_xling.gates.spec import kind_of
 from pytest_xling.records import Finding
 from pytest_xling.reports.estimates import traits_of
-from pytest_xling.reports.gate_summary import is_drop, is_gap, is_of_metric
+from pytest_xling.reports.gate_summary import is_of_metric
 from pytest_xling.store.cases import read_cases
 from pytest_xling.store.scores import metric_steps, worst
 from pytest_xling.text.numbers import Figures
@@ -55,7 +56,7 @@ def find_worst(
     gates = {
         (v.threshold.benchmark, v.threshold.metric, v.threshold.language): v
         for v in sorted(verdicts, key=lambda v: (is_of_metric(v), v.outcome != "pass"))
-        if not is_gap(v) and not is_drop(v) and not v.estimate.trend
+        if kind_of(v.estimate) in {"limit", "cases"}
     }
     candidates = _candidates(connection, run_id, gates, each=limit)
     ranked: list[Ranked] = []

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from pytest_xling.gates.corrected import NOT_COUNTED
 from pytest_xling.gates.judge import advises, blocks, is_decided, reason_of
 from pytest_xling.gates.reasons import limit_of
+from pytest_xling.gates.spec import kind_of
 from pytest_xling.text.numbers import amount
 from pytest_xling.text.stance import LEVELS
 
@@ -23,30 +24,16 @@ ORDER: Final[tuple[Outcome, ...]] = ("error", "fail", "inconclusive", "pass")
 """What a reader should see first."""
 
 
-def is_gap(verdict: Verdict) -> bool:
-    """Tell whether a gate compares a language with the pivot language."""
-    return bool(verdict.estimate.pivot)
-
-
-def is_drop(verdict: Verdict) -> bool:
-    """Tell whether a gate compares a run with its baseline."""
-    return bool(verdict.estimate.baseline)
-
-
 def is_of_metric(verdict: Verdict) -> bool:
     """Tell whether a gate judges a metric itself, over all its answers."""
-    made = verdict.estimate
-    compared = made.pivot or made.baseline or made.trend or made.per_case
-    return not compared and verdict.threshold.level is None
+    return kind_of(verdict.estimate) == "limit" and verdict.threshold.level is None
 
 
 def named(verdict: Verdict) -> str:
     """Name what a gate is about: ``sim_sent``, ``sim_sent gap``, ``says_right neutral gap``."""
-    limits, made = verdict.threshold, verdict.estimate
+    limits, kind = verdict.threshold, kind_of(verdict.estimate)
     at = "" if limits.level is None else LEVELS[limits.level]
-    kind = "gap" if made.pivot else "trend" if made.trend else "cases" if made.per_case else ""
-    kind = "drop" if made.baseline else kind
-    return " ".join(filter(None, (limits.metric, at, kind)))
+    return " ".join(filter(None, (limits.metric, at, "" if kind == "limit" else kind)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +168,7 @@ class GateSummary:
         if lacking := counts["error"]:
             lack = "lacks" if lacking == 1 else "lack"
             # A drop that cannot be judged may lack nothing but a baseline made in the same way.
-            drops = any(v.outcome == "error" and is_drop(v) for v in verdicts)
+            drops = any(v.outcome == "error" and kind_of(v.estimate) == "drop" for v in verdicts)
             why = "cannot be judged" if drops else f"{lack} answers"
             return ", ".join((f"gate undecided: {self._of(lacking)} {why}", *others))
         passed = f"{self._of(counts['pass'])} passed"

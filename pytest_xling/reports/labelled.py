@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_xling.gates.corrected import LEAST_LABELS
+from pytest_xling.gates.spec import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -25,7 +26,7 @@ def before_labels(verdicts: Iterable[Verdict], counts: Counts) -> list[Verdict]:
         made, limits = verdict.estimate, verdict.threshold
         count = counts.get((limits.benchmark, limits.metric, limits.language), 0)
         takes_none = limits.max_rate == 0 or limits.estimate == "judge"
-        compares = made.pivot or made.baseline or made.trend or made.per_case
+        compares = kind_of(made) != "limit"
         has_them = made.labelled == count if limits.level is None else made.labelled > 0
         if count >= LEAST_LABELS and not (takes_none or compares or has_them):
             stale.append(verdict)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.gates.corrected import LEAST_LABELS
+from pytest_xling.gates.spec import kind_of
 from pytest_xling.planning.subset import benchmark_meant
 from pytest_xling.reports.review.population import drawn, stratified
 from pytest_xling.stats.corrected import Judged, Labelled, corrected_rate
@@ -49,7 +50,7 @@ def decided_by(connection: Connection, run_id: str, gate: str, *, benchmark: str
         raise ConfigError(msg)
     verdict = found[chosen]
     made, limits = verdict.estimate, verdict.threshold
-    if limits.weights or not made.share or made.pivot or made.baseline or made.trend:
+    if limits.weights or not made.share or kind_of(made) not in {"limit", "cases"}:
         msg = f"gate {gate!r} is not of a rate in one language; label answers with --metric"
         raise ConfigError(msg)
     if why := _unmoved(made.n, limits):
