@@ -17,7 +17,7 @@ from pytest_xling.analysis.labelled import CHOSEN, TASKS, bundled_labels, read_l
 from pytest_xling.cli import calibrate_translation
 from pytest_xling.cli.asking import given_option, measuring, settled_for_judge
 from pytest_xling.cli.opening import settled, sources
-from pytest_xling.cli.printing import color, print_json, print_text, width
+from pytest_xling.cli.printing import print_json, print_sheets
 from pytest_xling.config.options import add_cli_options
 from pytest_xling.config.settings import Settings
 from pytest_xling.config.values import SHARED
@@ -25,7 +25,6 @@ from pytest_xling.config.values import path as parse_path
 from pytest_xling.engine.models import check_provider, make_provider, make_roles
 from pytest_xling.engine.steps import make_step_factory
 from pytest_xling.errors import ConfigError, did_you_mean
-from pytest_xling.reports.sheet import plain
 from pytest_xling.reports.terminal.calibration_table import (
     calibration_rows,
     calibration_sheets,
@@ -128,7 +127,7 @@ def run(args: argparse.Namespace) -> int:
         return 0
     *sheets, last = [overview_sheet(made)] if args.what == ALL else calibration_sheets(made)
     sheets.append(replace(last, notes=(*last.notes, *_notes(sets, languages, unjudged))))
-    print_text("\n".join(plain(sheet, width=width(), color=color()) for sheet in sheets))
+    print_sheets(sheets)
     return 0
 
 

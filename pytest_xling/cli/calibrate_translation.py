@@ -16,7 +16,7 @@ from pytest_xling.analysis.translation_noise import (
 )
 from pytest_xling.cli.asking import given_option, measuring
 from pytest_xling.cli.opening import reading, settled
-from pytest_xling.cli.printing import color, print_json, print_text, width
+from pytest_xling.cli.printing import print_json, print_sheets, print_text
 from pytest_xling.config.settings import Settings
 from pytest_xling.config.values import count
 from pytest_xling.engine.models import (
@@ -29,7 +29,6 @@ from pytest_xling.engine.models import (
 from pytest_xling.engine.steps import make_step_factory
 from pytest_xling.errors import ConfigError
 from pytest_xling.planning.subset import benchmarks_meant
-from pytest_xling.reports.sheet import plain
 from pytest_xling.reports.terminal.noise_table import noise_rows, noise_sheets
 from pytest_xling.store.cases import case_counts
 from pytest_xling.store.runs import get_run
@@ -82,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json(noise_rows(noises))
         return 0
-    print_text("\n".join(plain(s, width=width(), color=color()) for s in noise_sheets(noises)))
+    print_sheets(noise_sheets(noises))
     for note in notes:
         print_text(note)
     return 0

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 from pytest_xling.analysis.baseline import open_baseline
 from pytest_xling.analysis.comparison import ALPHA, compare
 from pytest_xling.cli.opening import reading, store_location
-from pytest_xling.cli.printing import color, print_json, print_text, width
+from pytest_xling.cli.printing import color, print_json, print_sheets, print_text, width
 from pytest_xling.config.values import number
 from pytest_xling.engine.leases import status_now
 from pytest_xling.errors import ConfigError
 from pytest_xling.reports.labelled import by_judge_alone
 from pytest_xling.reports.pivot import named_pivot
-from pytest_xling.reports.sheet import plain
 from pytest_xling.reports.terminal.comparison import comparison_text, opinions_sheet
 from pytest_xling.store.human_labels import label_counts
 from pytest_xling.store.runs import get_run
@@ -95,7 +94,8 @@ def run(args: argparse.Namespace) -> int:
     if labelled:
         print_text(labelled)
     if opinions:
-        print_text("\n" + plain(opinions_sheet(opinions), width=width(), color=color()))
+        print_text("")
+        print_sheets([opinions_sheet(opinions)])
     return 0
 
 

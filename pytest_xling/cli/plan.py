@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_xling.cli.opening import reading
-from pytest_xling.cli.printing import color, print_json, print_text, width
+from pytest_xling.cli.printing import print_json, print_sheets, print_text
 from pytest_xling.config.settings import price_of
 from pytest_xling.config.values import count, number
 from pytest_xling.config.values import rates as parse_pair
@@ -142,7 +142,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the designs that find the difference."""
-    from pytest_xling.reports.terminal.plan_sheet import plan_json, plan_text  # noqa: PLC0415  brings numpy
+    from pytest_xling.reports.terminal.plan_sheet import plan_json, plan_sheets  # noqa: PLC0415  brings numpy
 
     if args.good is not None or args.detect is None:
         return _opening(args)
@@ -151,7 +151,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json(plan_json(study))
     else:
-        print_text(plan_text(study, width=width(), color=color()))
+        print_sheets(plan_sheets(study))
     return 0
 
 

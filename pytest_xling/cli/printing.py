@@ -18,12 +18,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from pytest_xling.reports.sheet import Sheet
+
 DEFAULT_WIDTH = 80
 
 
 def print_text(text: str) -> None:
     """Write *text* to standard output, ending in a new line."""
     sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+
+
+def print_sheets(sheets: Iterable[Sheet]) -> None:
+    """Write tables, as wide as the terminal."""
+    from pytest_xling.reports.sheet import plain  # noqa: PLC0415  imports rich; not for --help
+
+    print_text("\n".join(plain(sheet, width=width(), color=color()) for sheet in sheets))
 
 
 def print_json(value: object) -> None:

@@ -14,10 +14,9 @@ from pytest_xling.analysis.ratings import (
     parse_predictors,
     read_ratings,
 )
-from pytest_xling.cli.printing import color, print_json, print_text, width
+from pytest_xling.cli.printing import print_json, print_sheets, print_text
 from pytest_xling.config.values import count
 from pytest_xling.config.values import path as parse_path
-from pytest_xling.reports.sheet import plain
 from pytest_xling.reports.terminal.ratings_table import ratings_object, ratings_sheets
 
 if TYPE_CHECKING:
@@ -91,8 +90,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json(ratings_object(model, scale=args.scale))
         return 0
-    sheets = ratings_sheets(model, scale=args.scale)
-    print_text("\n".join(plain(sheet, width=width(), color=color()) for sheet in sheets))
+    print_sheets(ratings_sheets(model, scale=args.scale))
     if any(is_code(rating.cells["model"]) for rating in ratings):
         print_text("Models go by codes; name them with the key of the page: --key=FILE.key.csv")
     return 0

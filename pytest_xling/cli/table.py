@@ -15,6 +15,7 @@ from pytest_xling.cli.opening import reading
 from pytest_xling.cli.printing import (
     color,
     print_json,
+    print_sheets,
     print_text,
     width,
     write_csv,
@@ -29,7 +30,7 @@ from pytest_xling.papers import calmqa, found_in_translation, language_confusion
 from pytest_xling.papers.recipe import ALL
 from pytest_xling.planning.benchmark import samples_in
 from pytest_xling.reports.rendering import listing
-from pytest_xling.reports.sheet import Sheet, latex, plain
+from pytest_xling.reports.sheet import Sheet, latex
 from pytest_xling.text.display import printable
 
 if TYPE_CHECKING:
@@ -165,8 +166,7 @@ def run(args: argparse.Namespace) -> int:
     elif args.latex:
         print_text("\n".join(map(latex, _sheets(table, rows_of))))
     else:
-        sheets = _sheets(table, rows_of)
-        print_text("\n".join(plain(s, width=width(), color=color()) for s in sheets))
+        print_sheets(_sheets(table, rows_of))
     return 0
 
 

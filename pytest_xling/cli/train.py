@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_xling.analysis.labelled import BUNDLED, read_labels
 from pytest_xling.annotators.empathy import BUNDLED_PAIRS
-from pytest_xling.cli.printing import check_free, color, print_text, width
+from pytest_xling.cli.printing import check_free, print_sheets, print_text
 from pytest_xling.cli.progress import shown_progress
 from pytest_xling.config.values import count
 from pytest_xling.config.values import device as parse_device
@@ -17,7 +17,7 @@ from pytest_xling.config.values import model as parse_model
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.errors import ConfigError
 from pytest_xling.files.whole import whole_bytes
-from pytest_xling.reports.sheet import Sheet, plain
+from pytest_xling.reports.sheet import Sheet
 from pytest_xling.stats.labelling import labelling
 from pytest_xling.text.answer_text import Pair
 from pytest_xling.text.empathy import PRESENCES
@@ -270,5 +270,4 @@ def _print(
     rows: Sequence[Mapping[str, str]], *, title: str, left: int, notes: tuple[str, ...]
 ) -> None:
     columns = {name: [row[name] for row in rows] for name in rows[0]}
-    sheet = Sheet(title=title, columns=columns, left=left, notes=notes)
-    print_text(plain(sheet, width=width(), color=color()))
+    print_sheets([Sheet(title=title, columns=columns, left=left, notes=notes)])

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
 from pytest_xling.analysis.sizing import Expected, Goal, Pilot, least, power, samples
-from pytest_xling.reports.sheet import Sheet, plain
+from pytest_xling.reports.sheet import Sheet
 from pytest_xling.text.numbers import Figures, dollars, percent, share
 
 if TYPE_CHECKING:
@@ -99,10 +99,9 @@ def plan_json(study: Study) -> dict[str, JsonValue]:
     }
 
 
-def plan_text(study: Study, *, width: int, color: bool) -> str:
+def plan_sheets(study: Study) -> list[Sheet]:
     """Return the plan for people."""
-    sheets = [_design_sheet(study), *([_at_hand_sheet(study)] if study.pilots else [])]
-    return "\n".join(plain(sheet, width=width, color=color) for sheet in sheets)
+    return [_design_sheet(study), *([_at_hand_sheet(study)] if study.pilots else [])]
 
 
 def _designs(study: Study) -> list[_Design]:
