@@ -165,7 +165,7 @@ def run_summary(
 
     Args:
         connection: to the store.
-        run_id: the run, or ``latest``.
+        run_id: a name, or ``latest``.
         complete: whether it has all its answers; by default what the store says of its end.
         comparison: with its baseline, where it has one.
         intervals: of metrics that no gate judged, too: every score is read.

@@ -15,7 +15,7 @@ from pytest_xling.reports.gate_summary import named
 from pytest_xling.text.display import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from pytest_xling.records import Verdict
     from pytest_xling.reports.gate_summary import GateSummary
@@ -25,6 +25,8 @@ Severity: TypeAlias = Literal["error", "warning", "notice"]
 MOST_SHOWN = 10
 """Annotations of one kind that GitHub shows of a step."""
 _MESSAGE = 500
+_DATA = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
+_PROPERTY = _DATA | str.maketrans({":": "%3A", ",": "%2C"})
 
 
 def gate_annotations(
@@ -90,22 +92,8 @@ def _relative(file: Path, workspace: Path | None) -> str:
 
 
 def _command(name: str, properties: dict[str, str], message: str) -> str:
-    listed = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
-    return f"::{name} {listed}::{_data(message)}"
-
-
-def _data(text: str) -> str:
-    return _replaced(text, {"%": "%25", "\r": "%0D", "\n": "%0A"}.items())
-
-
-def _property(text: str) -> str:
-    return _replaced(_data(text), {":": "%3A", ",": "%2C"}.items())
-
-
-def _replaced(text: str, pairs: Iterable[tuple[str, str]]) -> str:
-    for char, code in pairs:
-        text = text.replace(char, code)
-    return text
+    listed = ",".join(f"{key}={value.translate(_PROPERTY)}" for key, value in properties.items())
+    return f"::{name} {listed}::{message.translate(_DATA)}"
 
 
 def stop_listening(token: str) -> str:

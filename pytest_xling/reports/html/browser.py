@@ -95,12 +95,8 @@ def case_columns(
 ) -> dict[str, JsonValue]:
     """Return the cases as columns, an entry for each case, and the strings they refer to.
 
-    Args:
-        connection: to the store.
-        run_id: the run.
-        scores: of the run, by benchmark, metric and language.
-        costs: adds up all cases, those left out included.
-        signatures: of the run's metrics, to tell which translation they read.
+    All cases are added to *costs*, those left out included; by the *signatures* of the run's
+    metrics is known which translations they read.
     """
     excerpts, left_out = _excerpts(connection, run_id, scores, costs)
     translations_of = translations(
