@@ -15,9 +15,8 @@ from pytest_xling.config.values import path as parse_path
 from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find
 from pytest_xling.reports.review.deciding import decided_by, draw_deciding
-from pytest_xling.reports.review.document import draw_review
+from pytest_xling.reports.review.document import draw_review, review_page
 from pytest_xling.reports.review.label_studio import label_studio_config, label_studio_tasks
-from pytest_xling.reports.review.page import review_page
 from pytest_xling.reports.review.population import read_population, stratified
 from pytest_xling.reports.review.scheme import CORRECTNESS, CORRECTNESS_LABELS, scheme_of
 from pytest_xling.reports.review.side_by_side import draw_side_by_side

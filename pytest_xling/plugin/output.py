@@ -15,7 +15,7 @@ from _pytest.junitxml import xml_key  # what record_testsuite_property writes to
 
 from pytest_xling.errors import StoreError
 from pytest_xling.plugin.ending import REPORT_FAULTS
-from pytest_xling.reports.freshness import freshness
+from pytest_xling.reports.answers import freshness
 from pytest_xling.store.runs import get_run
 from pytest_xling.store.scores import metric_steps
 from pytest_xling.text.numbers import dollars

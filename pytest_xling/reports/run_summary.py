@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_xling.config.settings import Settings
 from pytest_xling.engine.leases import status_now
+from pytest_xling.reports.answers import freshness, spent, unpriced
 from pytest_xling.reports.estimates import with_intervals, without_intervals
 from pytest_xling.reports.findings import find_worst
-from pytest_xling.reports.freshness import freshness
 from pytest_xling.reports.gate_summary import GateSummary
 from pytest_xling.reports.judges import judges_of
 from pytest_xling.reports.labelled import before_labels, before_labels_text
 from pytest_xling.reports.matrix import matrices
-from pytest_xling.reports.spending import spent, unpriced
 from pytest_xling.store.answers import tokens_of
 from pytest_xling.store.cases import case_counts
 from pytest_xling.store.faults import run_faults
@@ -37,8 +36,8 @@ if TYPE_CHECKING:
     from pytest_xling.config.store_location import StoreLocation
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Estimate, RunRecord, Verdict
+    from pytest_xling.reports.answers import Freshness
     from pytest_xling.reports.findings import Ranked
-    from pytest_xling.reports.freshness import Freshness
     from pytest_xling.reports.judges import Judges
     from pytest_xling.reports.matrix import Matrix
     from pytest_xling.store.answers import Tokens

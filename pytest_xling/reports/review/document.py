@@ -1,4 +1,4 @@
-"""What raters are given: a page's document of answers drawn from one run, or from several."""
+"""What raters are given: a page, and the document it reads, of answers drawn from runs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pytest_xling.keys import content_key
 from pytest_xling.languages import find
+from pytest_xling.reports.offline import asset, page
 from pytest_xling.store.cases import texts_of
 
 if TYPE_CHECKING:
@@ -37,6 +38,20 @@ class Review:
     """How many cannot be asked about."""
     document: Mapping[str, Any]
     """All that the page reads, its items among it."""
+
+
+def review_page(review: Review) -> str:
+    """Return the page for *review*."""
+    parts = ("kept", "showing", review.asks, "review")
+    program = "".join(asset(f"review/{name}.js") for name in parts)
+    return page(
+        "review/review.html",
+        style=asset("review/review.css"),
+        # One scope for all parts, so that nothing of theirs is global.
+        script=f'"use strict";\n(() => {{\n{program}}})();\n',
+        data=review.document,
+        title=review.title,
+    )
 
 
 def new_document(named: JsonValue, codes: set[str], **fields: object) -> dict[str, Any]:

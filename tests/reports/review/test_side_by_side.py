@@ -13,7 +13,7 @@ import pytest
 from pytest_xling.analysis.ratings import parse_predictors, read_ratings
 from pytest_xling.errors import ConfigError
 from pytest_xling.reports.review import document
-from pytest_xling.reports.review.page import review_page
+from pytest_xling.reports.review.document import review_page
 from pytest_xling.reports.review.side_by_side import draw_side_by_side
 from pytest_xling.store.database import Database
 from pytest_xling.store.runs import get_run

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling.reports.spending import spent, unpriced
+from pytest_xling.reports.answers import spent, unpriced
 from tests.runs import RUN
 
 if TYPE_CHECKING:
