@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pytest_xling.errors import ConfigError
@@ -49,12 +49,12 @@ class Matrix:
     """What there is to say of one benchmark."""
 
     benchmark: str
-    answers: Mapping[str, int]
+    answers: Mapping[str, int] = field(default_factory=dict)
     """By language; all together last, where a gate asks for that."""
-    gated: tuple[Column, ...]
-    free: tuple[Column, ...]
+    gated: tuple[Column, ...] = ()
+    free: tuple[Column, ...] = ()
     """Metrics without a gate."""
-    legend: str
+    legend: str = ""
     """What stands beside the numbers of gates, and what gaps and drops compare with."""
 
     @property

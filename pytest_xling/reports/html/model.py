@@ -16,7 +16,7 @@ from pytest_xling.reports.html.cells import Bench, label_of
 from pytest_xling.reports.html.curves import curves_of, stance_figures
 from pytest_xling.reports.html.escaping import as_json, cut_to, visible
 from pytest_xling.reports.judges import AGREEMENT
-from pytest_xling.reports.matrix import Cell, language_of
+from pytest_xling.reports.matrix import Cell, Matrix, language_of
 from pytest_xling.reports.pivot import named_pivot
 from pytest_xling.store.runs import DESCRIBED, finished_at
 from pytest_xling.store.scores import scores_by_place
@@ -299,11 +299,12 @@ def _benchmark(
     changes: Mapping[Place, Change],
     baseline: str,
 ) -> dict[str, JsonValue]:
-    answers = {code: n for (bench, code), n in came_to.answers.items() if bench == name}
+    matrix = next(
+        (each for each in came_to.matrices if each.benchmark == name), Matrix(benchmark=name)
+    )
     verdicts = [v for v in came_to.gates.verdicts if v.threshold.benchmark == name]
     pivot = named_pivot(came_to.run, name) or ""
-    mine = {*answers, *(v.threshold.language for v in verdicts)}
-    order = sorted(mine, key=lambda code: (code == ALL_LANGUAGES, code != pivot, code))
+    order = sorted(matrix.answers, key=lambda code: (code == ALL_LANGUAGES, code != pivot, code))
     gated = {v.threshold.metric for v in verdicts}
     # Metrics with a gate first, flags before numbers; a gate may be of a metric without a score.
     scored = {step.metric for step in came_to.steps if step.benchmark == name}
@@ -321,22 +322,19 @@ def _benchmark(
     )
     rows = {metric.name: bench.row(metric) for metric in metrics}
     figures = {metric: figures for metric, (_, figures) in rows.items()}
-    total, spoken = sum(answers.values()), [code for code in order if code != ALL_LANGUAGES]
     compared = [
-        f"{amount(total, 'answer')} in {amount(len(spoken), 'language')}",
+        matrix.size,
         f"gap: how much worse than {label_of(pivot)} on the same questions"
-        if pivot in mine
+        if pivot in order
         else "",
         f"Δ: against {baseline} on the same cases" if baseline else "",
     ]
     compared += ["bold where the interval leaves no difference out"] if any(compared[1:]) else []
     return {
         "name": name,
-        "pivot": pivot if pivot in mine else "",
+        "pivot": pivot if pivot in order else "",
         "legend": "; ".join(filter(None, compared)),
-        "answers": {
-            code: f"{total if code == ALL_LANGUAGES else answers.get(code, 0):,}" for code in order
-        },
+        "answers": {code: f"{matrix.answers[code]:,}" for code in order},
         "languages": order,
         "metrics": [{"name": m.name, "kind": m.kind, "about": m.about} for m in metrics],
         "cells": {metric: row for metric, (row, _) in rows.items()},
