@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pytest_xling.cli.opening import reading, store_location
+from pytest_xling.cli.opening import reading, writing
 from pytest_xling.cli.printing import (
     color,
     print_json,
@@ -41,7 +41,6 @@ from pytest_xling.reports.review.values import (
 )
 from pytest_xling.reports.sheet import plain
 from pytest_xling.store.cases import texts_of
-from pytest_xling.store.database import Database
 from pytest_xling.store.human_labels import keep_human_labels
 from pytest_xling.store.runs import get_run
 
@@ -99,7 +98,11 @@ def run(args: argparse.Namespace) -> int:
             answers = {case: answer for case, (*_, answer) in texts.items()}
             labels = calibration_rows(scheme, population, rated, answers)
     kept = values_of_labels(scheme, population, rated)
-    _keep(args, record.run_id, scheme.benchmark, kept)
+    with writing(args) as connection:
+        for metric, of in kept.items():
+            keep_human_labels(
+                connection, record.run_id, of, benchmark=scheme.benchmark, metric=metric
+            )
     if args.calibration is not None:
         with written(Path(args.calibration), force=args.force) as file:
             write_csv(file, CALIBRATION_COLUMNS, labels)
@@ -114,21 +117,6 @@ def run(args: argparse.Namespace) -> int:
             f"  xling calibrate stance --labels={args.calibration}"
         )
     return 0
-
-
-def _keep(
-    args: argparse.Namespace,
-    run_id: str,
-    benchmark: str,
-    kept: Mapping[str, Mapping[str, HumanLabel]],
-) -> None:
-    database = Database(store_location(args), create=False)
-    try:
-        with database.write() as connection:
-            for metric, labels in kept.items():
-                keep_human_labels(connection, run_id, labels, benchmark=benchmark, metric=metric)
-    finally:
-        database.close()
 
 
 def _kept(kept: Kept, run_id: str) -> str:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 from dataclasses import asdict
 from datetime import UTC, datetime
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pytest_xling.cli.opening import reading, store_location
+from pytest_xling.cli.opening import reading, writing
 from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.engine.models import provider_of
 from pytest_xling.errors import ConfigError, did_you_mean
@@ -16,14 +15,11 @@ from pytest_xling.interfaces.batching import Batching
 from pytest_xling.registry import load
 from pytest_xling.reports.rendering import listing
 from pytest_xling.store.batches import drop, list_batches, note
-from pytest_xling.store.database import Database
 from pytest_xling.text.display import printable
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Sequence
-
-    from sqlalchemy import Connection
+    from collections.abc import Sequence
 
     from pytest_xling.interfaces.batching import BatchState
     from pytest_xling.store.batches import BatchRow
@@ -53,7 +49,8 @@ def run(args: argparse.Namespace) -> int:
         print_text(_cancel(args, _named(rows, args.cancel)))
     elif args.forget is not None:
         row = _named(rows, args.forget)
-        requests = _write(args, partial(drop, row=row))
+        with writing(args) as connection:
+            requests = drop(connection, row=row)
         print_text(f"{row.batch}: forgotten; requests to be asked again: {requests:,}")
     elif args.json:
         print_json([{**asdict(row), "waiting": waiting} for row, waiting in rows])
@@ -84,7 +81,8 @@ def _cancel(args: argparse.Namespace, row: BatchRow) -> str:
             f"{row.batch}: {row.service} knows no such batch; `xling batches --forget {row.batch}`"
             " has its requests asked again"
         )
-    _write(args, partial(note, row=row, state=state))
+    with writing(args) as connection:
+        note(connection, row=row, state=state)
     if state.status == "completed":
         return f"{row.batch}: it is completed; the next run takes its answers in"
     return (
@@ -116,15 +114,6 @@ async def _cancelled(row: BatchRow) -> BatchState | None:
         return await service.cancel(str(row.batch))
     finally:
         await provider.aclose()
-
-
-def _write(args: argparse.Namespace, change: Callable[[Connection], Any]) -> Any:  # noqa: ANN401  what *change* returns
-    database = Database(store_location(args), create=False)
-    try:
-        with database.write() as connection:
-            return change(connection)
-    finally:
-        database.close()
 
 
 def _table(rows: Sequence[tuple[BatchRow, int]]) -> str:

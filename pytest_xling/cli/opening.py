@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -60,9 +60,20 @@ def reading(args: argparse.Namespace) -> Iterator[Connection]:
     Raises:
         StoreError: there is no store, or it cannot be read.
     """
-    database = Database(store_location(args), create=False)
-    try:
-        with database.read() as connection:
-            yield connection
-    finally:
-        database.close()
+    with closing(_store(args)) as database, database.read() as connection:
+        yield connection
+
+
+@contextmanager
+def writing(args: argparse.Namespace) -> Iterator[Connection]:
+    """Give a connection that changes the store, when all is done.
+
+    Raises:
+        StoreError: there is no store, or it cannot be written.
+    """
+    with closing(_store(args)) as database, database.write() as connection:
+        yield connection
+
+
+def _store(args: argparse.Namespace) -> Database:
+    return Database(store_location(args), create=False)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from pytest_xling.cli.opening import reading, store_location
+from pytest_xling.cli.opening import reading, writing
 from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.engine.leases import status_now
 from pytest_xling.errors import ConfigError
@@ -15,12 +15,12 @@ from pytest_xling.reports.gate_summary import GateSummary
 from pytest_xling.reports.labelled import before_labels, before_labels_text
 from pytest_xling.reports.rendering import listing
 from pytest_xling.store.cases import case_counts
-from pytest_xling.store.database import Database
 from pytest_xling.store.human_labels import label_counts
 from pytest_xling.store.runs import get_run, promote, promoted, unjudged_in
 from pytest_xling.store.scores import metric_steps
 from pytest_xling.store.verdicts import read_verdicts
 from pytest_xling.text.display import printable
+from pytest_xling.text.numbers import minute
 
 if TYPE_CHECKING:
     import argparse
@@ -76,25 +76,18 @@ def run(args: argparse.Namespace) -> int:
             "compared with what it has; promote a whole run, or say --partial"
         )
         raise ConfigError(msg)
-    database = Database(store_location(args), create=False)
-    try:
-        with database.write() as connection:
-            before = {
-                promotion.benchmark: promotion
-                for promotion in promoted(connection, model=record.model)
-            }
-            promote(
-                connection,
-                model=record.model,
-                benchmarks=benchmarks,
-                run_id=record.run_id,
-                at=datetime.now(UTC).isoformat(timespec="seconds"),
-            )
-    finally:
-        database.close()
+    with writing(args) as connection:
+        before = {each.benchmark: each for each in promoted(connection, model=record.model)}
+        promote(
+            connection,
+            model=record.model,
+            benchmarks=benchmarks,
+            run_id=record.run_id,
+            at=datetime.now(UTC).isoformat(timespec="seconds"),
+        )
     for benchmark in benchmarks:
         old = before.get(benchmark)
-        was = "" if old is None else f" in place of {old.run_id} ({_day(old.promoted_at)})"
+        was = "" if old is None else f" in place of {old.run_id} ({minute(old.promoted_at)})"
         promoted_run = f"{printable(record.model)}, {benchmark}: run {record.run_id}"
         print_text(f"{promoted_run} is the baseline{was or ', the first'}")
     for lack in lacks:
@@ -179,10 +172,6 @@ def _list(args: argparse.Namespace) -> None:
             "model": [printable(promotion.model) for promotion in promotions],
             "benchmark": [promotion.benchmark for promotion in promotions],
             "run": [promotion.run_id for promotion in promotions],
-            "promoted (UTC)": [_day(promotion.promoted_at) for promotion in promotions],
+            "promoted (UTC)": [minute(promotion.promoted_at) for promotion in promotions],
         }
         print_text(listing(columns, width=width(), color=color(), shortened="model"))
-
-
-def _day(at: str) -> str:
-    return at[:16].replace("T", " ")

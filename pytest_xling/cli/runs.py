@@ -17,7 +17,7 @@ from pytest_xling.store.cases import case_counts
 from pytest_xling.store.runs import list_runs, total_progress, unjudged_in
 from pytest_xling.store.verdicts import read_verdicts
 from pytest_xling.text.display import printable
-from pytest_xling.text.numbers import dollars, duration
+from pytest_xling.text.numbers import dollars, duration, minute
 
 if TYPE_CHECKING:
     import argparse
@@ -92,7 +92,7 @@ def _table(rows: Sequence[dict[str, Any]]) -> str:
         "took": [_took(row) for row in rows],
         "cost": [dollars(row["cost_usd"]) for row in rows],
         "languages": [str(len(row["languages"])) for row in rows],
-        "made (UTC)": [row["created_at"][:16].replace("T", " ") for row in rows],
+        "made (UTC)": [minute(row["created_at"]) for row in rows],
     }
     # A long model gives way, as far as it can still be told from others.
     spare = max(0, column_width("model", columns.get("model", [])) - TOLD_APART)

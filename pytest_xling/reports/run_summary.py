@@ -25,7 +25,7 @@ from pytest_xling.store.runs import get_run, stop_in, total_progress, unjudged_i
 from pytest_xling.store.scores import metric_steps
 from pytest_xling.store.verdicts import read_verdicts
 from pytest_xling.text.display import printable
-from pytest_xling.text.numbers import amount, duration
+from pytest_xling.text.numbers import amount, duration, minute
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -89,7 +89,7 @@ class RunSummary:
     @property
     def made(self) -> str:
         """When it was made: ``2026-11-21 10:00 UTC``."""
-        return f"{self.run.created_at[:16].replace('T', ' ')} UTC"
+        return f"{minute(self.run.created_at)} UTC"
 
     @property
     def facts(self) -> list[str]:

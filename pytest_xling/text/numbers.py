@@ -197,6 +197,11 @@ def amount(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+def minute(moment: str) -> str:
+    """Word a moment, UTC and ISO 8601, to the minute: ``2026-11-21 10:00``."""
+    return moment[:16].replace("T", " ")
+
+
 def age_text(seconds: float) -> str:
     """Word how old something is, rounded down: ``40 minutes``, ``3 weeks``."""
     units = (("week", 604_800), ("day", 86_400), ("hour", 3600), ("minute", 60))
