@@ -134,7 +134,11 @@ def test_how_many_questions_a_good_model_needs(
         ((), "say what is to be found"),
         (("--pass=1%", "--budget=5%", "--detect=3pp"), "say what is to be found"),
         (("--pass=5%", "--budget=5%"), "--pass must be below --budget, 5.0%"),
-        (("--pass=4.99%", "--budget=5%", "--gates=24"), "20,000 questions are too few"),
+        pytest.param(
+            ("--pass=4.99%", "--budget=5%", "--gates=24"),
+            "20,000 questions are too few",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_who_cannot_pass(

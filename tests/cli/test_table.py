@@ -141,6 +141,7 @@ def test_tukey_as_text(table: Callable[..., str]) -> None:
     assert "left out" not in table("tukey", "run-1", "--pairwise")
 
 
+@pytest.mark.slow
 def test_pairwise_and_welch_change_the_tests(table: Callable[..., str]) -> None:
     """More samples; another test, which says so."""
 

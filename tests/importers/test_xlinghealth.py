@@ -657,6 +657,7 @@ def test_the_real_layouts_agree(name: str) -> None:
     assert newer == _read(DATA / "legacy_multisheet" / name, *LANGUAGES)
 
 
+@pytest.mark.slow
 @real
 @pytest.mark.parametrize(
     ("name", "expected"),

@@ -116,6 +116,7 @@ def test_refuses_a_limit_of_nothing() -> None:
         printable("abc", limit=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece", ["a", " \n", "\x1b[", "\x1b]", "\x1b[0", "\u202e", "e\u0301", "\ud800"]
 )

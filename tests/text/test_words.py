@@ -106,6 +106,7 @@ def test_alphabets_are_split_by_uax_29(text: str) -> None:
     assert by_regex(unicodedata.normalize("NFC", text)) == words(text, "en")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "code"), [("english", "en"), ("spanish", "es"), ("wolof", "wo")])
 def test_real_answers_are_split_by_uax_29(name: str, code: str) -> None:
     """So it is with answers of models."""
