@@ -89,6 +89,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=parse_path,
         help="write the weights into this folder, in which training that was cut off goes on",
     )
+    parser.add_argument(
+        "--steps", metavar="N", type=count(1), help="of stance: of 16 examples each (default 2400)"
+    )
     parser.add_argument("--force", action="store_true", help="replace weights that are in DIR")
     parser.add_argument(
         "--seed", metavar="N", type=count(0), default=0, help="of whatever is drawn (default 0)"
@@ -100,10 +103,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Train, write the weights into a folder and print what was measured."""
-    if (args.pairs if args.what == "empathy" else args.data) is not None:
-        other = "--pairs is for stance" if args.what == "empathy" else "--data is for empathy"
-        msg = f"xling train {args.what}: {other}; see `xling train --help`"
-        raise ConfigError(msg)
+    others = {
+        "stance": {"--data": args.data},
+        "empathy": {"--pairs": args.pairs, "--steps": args.steps},
+    }
+    for option, value in others[args.what].items():
+        if value is not None:
+            of = "stance" if args.what == "empathy" else "empathy"
+            msg = f"xling train {args.what}: {option} is for {of}; see `xling train --help`"
+            raise ConfigError(msg)
     if args.output is None:
         msg = "name a folder for the weights, and for what is done if training is cut off: -o DIR"
         raise ConfigError(msg)
@@ -156,6 +164,7 @@ def _train_stance(args: argparse.Namespace) -> int:
                 folder=kept,
                 progress=progress,
                 device=choose_device(args.device),
+                steps=args.steps,
             )
         raw = save_weights(trained.weights)
         _write(folder / FILE, raw)

@@ -15,9 +15,11 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
+from pytest_xling.annotators.stance.windows import is_read_whole
+from pytest_xling.text.answer_text import Pair
 from pytest_xling.text.stance import STANCES
 from pytest_xling.training.stance.examples import EVIDENCE
-from pytest_xling.training.stance.pairs import WRITTEN
+from pytest_xling.training.stance.pairs import ANSWERS, WRITTEN
 from tests.annotators.labelled_pairs import (
     LANGUAGES,
     SCRIPTS,
@@ -45,9 +47,26 @@ BENCHMARK_CLAIMS: Final = (
 
 
 ROWS: Final[list[Row]] = read_pairs("stance")
-ONE_LANGUAGE: Final[list[Row]] = [
-    json.loads(line) for line in WRITTEN.read_text(encoding="utf-8").splitlines()
-]
+OTHER_CLAIMS: Final = {
+    "yawning is contagious",
+    "e-cigarettes are less harmful than ordinary cigarettes",
+    "e-cigarettes are just as harmful as ordinary cigarettes",
+    "eating an egg a day does not raise the risk of heart disease",
+    "घी खाने से दिल की बीमारी का ख़तरा बढ़ता है",
+    "घी खाने से दिल की बीमारी का ख़तरा नहीं बढ़ता",
+    "喝豆浆会增加患乳腺癌的风险",
+    "喝豆浆不会增加患乳腺癌的风险",
+}
+"""Alike to one of the benchmark, letter by letter, and about something else."""
+ANSWER_KINDS: Final = {
+    *("verdict_first", "hedge_first", "verdict_last", "list", "myth_fact", "both_sides", "implied"),
+    *("refusal", "off_topic", "article", "role_play", "concede", "correction", "partial"),
+    "caveat_end",
+}
+ONE_LANGUAGE: Final[dict[str, list[Row]]] = {
+    path.stem: [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    for path in (WRITTEN, ANSWERS)
+}
 MEASURED: Final = "ar"
 """Has pairs that are held out alone."""
 SCRIPT_OF: Final = {**SCRIPTS, MEASURED: "ARABIC"}
@@ -256,42 +275,59 @@ def test_no_claim_is_one_of_the_benchmark(language: str) -> None:
     theirs = {json.loads(line)["texts"][language]["claim"] for line in lines}
     ours = {row["claim"] for row in rows_in(ROWS, language)}
     evidence = map(json.loads, EVIDENCE.read_text(encoding="utf-8").splitlines())
-    for row in (*evidence, *ONE_LANGUAGE):
+    for row in (*evidence, *itertools.chain(*ONE_LANGUAGE.values())):
         if row["language"] == language:
             ours |= {row["claim"], row.get("opposite", row["claim"])}
-    alike = {(a, b) for a in ours for b in theirs if _are_alike(a, b, 0.75)}
-    assert not alike - {("yawning is contagious", "cancer is contagious")}
+    ours -= OTHER_CLAIMS
+    assert not {(a, b) for a in ours for b in theirs if _are_alike(a, b, 0.75)}
 
 
-def test_pairs_of_one_language_have_fields_and_closed_values() -> None:
+@pytest.mark.parametrize(("file", "kinds"), [("written", KINDS), ("answers", ANSWER_KINDS)])
+def test_pairs_of_one_language_have_fields_and_closed_values(file: str, kinds: set[str]) -> None:
     """They are trained on alone, and most have the opposite of their claim."""
-    for row in ONE_LANGUAGE:
+    rows = ONE_LANGUAGE[file]
+    for row in rows:
         assert {*FIELDS} == {*row} - {"opposite"}
         assert all(str(value).strip() == value != "" for value in row.values())
-        assert re.fullmatch(rf"w\d{{3}}-{row['language']}", row["id"]), row
-        assert re.fullmatch(rf"{row['language']}-\d{{2,3}}", row["claim_id"]), row
+        assert re.fullmatch(rf"{file[0]}\d{{3}}-{row['language']}", row["id"]), row
+        assert re.fullmatch(rf"{row['language']}-l?\d{{2,3}}", row["claim_id"]), row
         assert ("train", True) == (row["split"], row["label"] in STANCES)
-        assert row["kind"] in KINDS
+        assert row["kind"] in kinds
         assert row["claim"] != row.get("opposite")
-    assert len(ONE_LANGUAGE) == len({row["id"] for row in ONE_LANGUAGE})
-    assert len(ONE_LANGUAGE) == len({(row["claim"], row["response"]) for row in ONE_LANGUAGE})
-    assert 0.95 < sum("opposite" in row for row in ONE_LANGUAGE) / len(ONE_LANGUAGE)
-    assert not {row["claim"] for row in ONE_LANGUAGE} & {row["claim"] for row in ROWS}
+    assert len(rows) == len({row["id"] for row in rows})
+    assert len(rows) == len({(row["claim"], row["response"]) for row in rows})
+    assert 0.95 < sum("opposite" in row for row in rows) / len(rows)
+    measured = {row["claim"] for row in ROWS if row["split"] == "held_out"}
+    assert not measured & {row[key] for row in rows for key in ("claim", "opposite") if key in row}
 
 
 @pytest.mark.parametrize("language", SCRIPT_OF)
-def test_pairs_of_one_language_are_balanced_and_of_it(language: str) -> None:
+@pytest.mark.parametrize(("file", "least"), [("written", 0.85), ("answers", 0.7)])
+def test_pairs_of_one_language_are_balanced_and_of_it(
+    file: str, least: float, language: str
+) -> None:
     """As many agree as disagree; no claim has one stance; the script is the language's."""
-    rows = rows_in(ONE_LANGUAGE, language)
+    rows = rows_in(ONE_LANGUAGE[file], language)
     labels = Counter(row["label"] for row in rows)
     assert 0.9 < labels["agree"] / labels["disagree"] < 1.1
-    assert 0.2 < labels["neutral"] / len(rows) < 1 / 3
+    assert 0.2 < labels["neutral"] / len(rows) < 0.34
     stances = defaultdict(set)
     for row in rows:
         stances[row["claim_id"]].add(row["label"])
         for key in ("claim", "response"):
             assert (row["id"], True) == (
                 row["id"],
-                script_share(row[key], SCRIPT_OF[language]) > 0.85,
+                script_share(row[key], SCRIPT_OF[language]) > least,
             )
     assert min(map(len, stances.values())) > 1
+
+
+@pytest.mark.parametrize("language", SCRIPT_OF)
+def test_answers_are_long_and_their_kinds_fit_their_labels(language: str) -> None:
+    """Three in four are longer than is read whole; what takes no side is neutral."""
+    rows = rows_in(ONE_LANGUAGE["answers"], language)
+    pairs = [Pair(about=r["claim"], response=r["response"], language=language) for r in rows]
+    assert 0.7 < sum(not is_read_whole(pair) for pair in pairs) / len(pairs)
+    sideless = {"both_sides", "refusal", "off_topic", "partial"}
+    assert {"neutral"} == {row["label"] for row in rows if row["kind"] in sideless}
+    assert ANSWER_KINDS == {row["kind"] for row in rows}

@@ -13,6 +13,7 @@ import pytest
 
 from pytest_xling.annotators.stance import BUNDLED_PAIRS
 from pytest_xling.annotators.stance.reader import StanceReader
+from pytest_xling.annotators.stance.reader.network import Network
 from pytest_xling.annotators.stance.reader.weights import (
     FILE,
     SHIPPED,
@@ -310,10 +311,20 @@ def test_weights_of_another_network_are_refused(tmp_path: Path) -> None:
     """A tensor of it is missing."""
     shipped = load_weights(SHIPPED / FILE)
     tensors = dict(shipped.tensors)
-    del tensors["transformer.encoder.layer.11.output.LayerNorm.bias"]
+    del tensors["transformer.encoder.layer.8.output.LayerNorm.bias"]
     (tmp_path / FILE).write_bytes(save_weights(replace(shipped, tensors=tensors)))
     with pytest.raises(ConfigError, match="of another network"):
         StanceReader(stance=f"reader:{tmp_path}", device="cpu").load()
+
+
+def test_weights_of_all_layers_are_read(tmp_path: Path) -> None:
+    """Those made before the upper layers were left out; four of them were never tuned."""
+    network = Network(layers=12, frozen=4)
+    tensors = packed({name: 0 * each for name, each in network.numbers().items()})
+    weights = Weights(tensors=tensors, about={"temperature": 1.0, "frozen": 4})
+    (tmp_path / FILE).write_bytes(save_weights(weights))
+    (said,) = values(answer("Yes."), stance=f"reader:{tmp_path}")
+    assert "no stance: none is as likely as 0.4" == said["reason"]
 
 
 def test_the_same_weights_are_the_same_bytes() -> None:

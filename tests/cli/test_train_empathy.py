@@ -59,6 +59,8 @@ def test_what_cannot_be_is_said_before_anything_is_read(tmp_path: Path) -> None:
         run()
     with pytest.raises(ConfigError, match="--pairs is for stance"):
         run("--pairs", "bundled", "-o", str(tmp_path / "out"))
+    with pytest.raises(ConfigError, match="--steps is for stance"):
+        run("--steps", "2", "-o", str(tmp_path / "out"))
     with pytest.raises(DataError, match="needs one file with 'emotional-reactions'"):
         run("--data", str(tmp_path), "-o", str(tmp_path / "out"))
     (tmp_path / "file").touch()

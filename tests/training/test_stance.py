@@ -55,9 +55,9 @@ def evidence() -> list[dict[str, Any]]:
 
 def test_examples_are_those_of_their_seed() -> None:
     """Pairs are among them, and every language and stance is drawn often."""
-    shown = drawn(800)
-    assert shown == drawn(800)
-    assert shown != drawn(800, seed="1")
+    shown = drawn(1_600)
+    assert shown == drawn(1_600)
+    assert shown != drawn(1_600, seed="1")
     assert {f"claim {n}" for n in (1, 2, 3)} <= {example.pair.about for example in shown}
     assert min(Counter(e.pair.language for e in shown).values()) > 40
     assert min(Counter(e.label for e in shown).values()) > 80
@@ -97,6 +97,18 @@ def test_languages_are_learnt_alike() -> None:
     shown = examples([*pairs[3:], *few], count=4_000, seed="0", without=NONE)
     told = Counter(e.pair.language for e in shown if e.pair.response.startswith("Response"))
     assert max(told.values()) < 1.2 * min(told.values())
+
+
+def test_long_responses_have_a_share_of_their_own() -> None:
+    """However few they are; nothing is put around them."""
+    long = " ".join(f"Sentence {n} says so." for n in range(9))
+    some = pair(0)
+    pairs = [replace(some, pair=replace(some.pair, response=long)), *map(pair, range(1, 30))]
+    shown = examples(pairs, count=2_000, seed="0", without=NONE)
+    assert 0.45 == sum(e.pair.response == long for e in shown) / 2_000
+    assert 0.30 < sum("Response" in e.pair.response for e in shown) / 2_000 <= 0.35
+    alone = examples(pairs[1:], count=2_000, seed="0", without=NONE)
+    assert 0.75 < sum("Response" in e.pair.response for e in alone) / 2_000
 
 
 def test_nothing_is_made_of_claims_that_are_left_out() -> None:

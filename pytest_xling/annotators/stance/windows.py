@@ -35,6 +35,11 @@ _GRAM = 3
 _NEVER_ZERO = 1e-9
 
 
+def is_read_whole(pair: Pair) -> bool:
+    """Tell whether the response is short enough to be read as it is."""
+    return len(_units(pair.response, pair.language)) <= SENTENCES
+
+
 def windows(pair: Pair) -> list[str]:
     """Return what is read of the response: it as it is where it is short, else two texts."""
     whole = _units(pair.response, pair.language)

@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_xling.annotators.stance.windows import is_read_whole
 from pytest_xling.text.answer_text import Pair
 from pytest_xling.text.sentences import sentences
 from pytest_xling.text.stance import STANCES
@@ -31,9 +32,11 @@ if TYPE_CHECKING:
 FRAMES = Path(__file__).with_name("frames.jsonl")
 EVIDENCE = Path(__file__).with_name("evidence.jsonl")
 
-_WRITTEN = 0.6
-"""Share of labelled pairs among the examples; of these a part has other sentences around it."""
+_SHORT = 0.35
+_LONG = 0.45
+"""Shares of labelled pairs among the examples: of those read whole, and of those that are longer."""
 _LENGTHENED = 0.3
+"""So many of the short responses have other sentences around them."""
 _ELSEWHERE = 0.25
 """So many of the labelled responses stand beside a claim that they say nothing about."""
 _CLAIM = "{claim}"
@@ -84,14 +87,29 @@ def examples(
         by_language[topic.language].append(topic)
     languages = sorted(by_language)
     claims = _claims(pairs)
-    written = draw.choices(pairs, _weights(pairs), k=round(count * _WRITTEN))
-    return [
-        *(_written(each, claims[each.pair.language], draw) for each in written),
-        *(
-            _composed(by_language[draw.choice(languages)], draw)
-            for _ in range(count - len(written))
-        ),
+    written = [
+        _written(each, claims[each.pair.language], draw)
+        for some, share in _by_length(pairs)
+        for each in draw.choices(some, _weights(some), k=round(count * share))
     ]
+    composed = (
+        _composed(by_language[draw.choice(languages)], draw) for _ in range(count - len(written))
+    )
+    return [*written, *composed]
+
+
+def _by_length(pairs: Sequence[LabelledPair]) -> list[tuple[list[LabelledPair], float]]:
+    """Return the short pairs and the long ones, if any, each with its share of the examples."""
+    short = [each for each in pairs if _is_short(each.pair)]
+    long = [each for each in pairs if not _is_short(each.pair)]
+    if not (short and long):
+        return [(list(pairs), _SHORT + _LONG)]
+    return [(short, _SHORT), (long, _LONG)]
+
+
+@cache
+def _is_short(pair: Pair) -> bool:
+    return is_read_whole(pair)
 
 
 def _claims(pairs: Sequence[LabelledPair]) -> dict[str, list[tuple[str, str]]]:
@@ -129,7 +147,7 @@ def _written(
         pair, label = replace(pair, about=draw.choice(others)), "neutral"
     elif labelled.opposite and draw.random() < _TURNED_SHARE:
         pair, label = replace(pair, about=labelled.opposite), _TURNED[label]
-    if draw.random() >= _LENGTHENED:
+    if not _is_short(labelled.pair) or draw.random() >= _LENGTHENED:
         return Example(pair, label)
     around = [
         s
@@ -272,18 +290,13 @@ def _topics(pairs: Sequence[LabelledPair]) -> list[_Topic]:
         )
         for row in _rows(EVIDENCE)
     ]
-    claims = {(p.group, p.pair.language, p.claim_id): p.pair.about for p in pairs}
-    for (group, language, claim_id), claim in claims.items():
-        others = [
-            text
-            for (of, in_, other), text in claims.items()
-            if (of, in_) == (group, language) and other != claim_id
-        ]
-        topics.append(
-            _Topic(
-                claim=claim, opposite=others[0] if others else "", language=language, group=group
-            )
-        )
+    claims: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
+    for p in pairs:
+        claims[p.group, p.pair.language][p.claim_id] = p.pair.about
+    for (group, language), texts in claims.items():
+        for claim_id, claim in texts.items():
+            opposite = next((text for other, text in texts.items() if other != claim_id), "")
+            topics.append(_Topic(claim=claim, opposite=opposite, language=language, group=group))
     return topics
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from pytest_xling.annotators.stance.reader.network import (
-    FROZEN,
+    LAYERS,
     Network,
     ids,
     scored,
@@ -59,7 +59,7 @@ _Row: TypeAlias = tuple[list[int], int]
 """Ids of a claim and a response, and how many are the claim's."""
 _Batch: TypeAlias = tuple[list[_Row], list[int]]
 """Rows, and the number of each one's stance."""
-_VERSION = "3"
+_VERSION = "4"
 """Raised whenever the same pairs would make other weights by a change of code."""
 
 
@@ -111,7 +111,7 @@ def train(
         "seed": seed,
         "steps": steps,
         "tokens": TOKENS,
-        "frozen": FROZEN,
+        "layers": LAYERS,
         "training": _VERSION,
     }
     with torch.random.fork_rng(devices=[]):

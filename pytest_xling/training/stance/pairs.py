@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from pytest_xling.text.stance import Stance
 
 WRITTEN = Path(__file__).with_name("written.jsonl")
-"""Pairs to train on alone: of each language its own claims."""
+ANSWERS = Path(__file__).with_name("answers.jsonl")
+"""Pairs to train on alone, of each language its own claims: short responses, and long answers."""
 
 Split: TypeAlias = Literal["train", "held_out"]
 
@@ -53,7 +54,7 @@ class LabelledPair:
 
 def bundled_pairs() -> list[LabelledPair]:
     """Return all pairs that come along."""
-    return [*read_pairs(BUNDLED_PAIRS), *read_pairs(WRITTEN)]
+    return [pair for path in (BUNDLED_PAIRS, WRITTEN, ANSWERS) for pair in read_pairs(path)]
 
 
 def read_pairs(path: Path) -> list[LabelledPair]:

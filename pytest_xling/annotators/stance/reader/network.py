@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from pytest_xling.annotators.stance.reader.weights import Weights
     from pytest_xling.text.answer_text import Pair
 
-FROZEN: Final = 4
-"""So many of the lowest layers stay as they are, as the embeddings do."""
+LAYERS: Final = 9
+"""So many of the encoder's layers are read with, from the lowest, and tuned."""
 _MOST_OF_CLAIM = 48
 _SPECIAL = 4
 """``<s>`` claim ``</s></s>`` response ``</s>``, as XLM-RoBERTa was trained on pairs."""
@@ -43,12 +43,17 @@ _opening = threading.Lock()
 class Network(nn.Module):
     """The encoder, and a layer that reads the mean states of the claim and of the response.
 
+    Args:
+        layers: how many of the encoder's layers there are, from the lowest.
+        frozen: so many of these, from the lowest, stay as they are, as the embeddings do.
+
     Raises:
         ConfigError: the encoder cannot be loaded.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, layers: int = LAYERS, frozen: int = 0) -> None:
         super().__init__()
+        self._frozen = frozen
         source = Source.find(EMBEDDED)
         with loading(f"{source.called}: its weights"):
             from transformers import AutoModel  # noqa: PLC0415  a second to import
@@ -56,6 +61,7 @@ class Network(nn.Module):
             self.transformer, _ = load_model(
                 AutoModel, source.path, dtype=torch.float32, add_pooling_layer=False
             )
+        del self.transformer.encoder.layer[layers:]
         self.tokens = Tokens(source.path, of=source.called)
         self.head = nn.Linear(2 * self.transformer.config.hidden_size, len(STANCES))
 
@@ -85,7 +91,7 @@ class Network(nn.Module):
 
     def tuned(self) -> dict[str, nn.Parameter]:
         """Return by name what is learnt."""
-        below = tuple(f"transformer.encoder.layer.{number}." for number in range(FROZEN))
+        below = tuple(f"transformer.encoder.layer.{number}." for number in range(self._frozen))
         return {
             name: parameter
             for name, parameter in self.named_parameters()
@@ -134,7 +140,7 @@ class StanceModel:
 
     def __init__(self, weights: Weights, *, device: str) -> None:
         share_cores()
-        self._network = Network()
+        self._network = Network(layers=weights.layers, frozen=weights.frozen)
         self._network.add(weights.differences())
         self._network.to(device).eval()
         self._temperature = weights.temperature

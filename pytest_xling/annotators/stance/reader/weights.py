@@ -55,6 +55,16 @@ class Weights:
         """What scores are divided by, so that probabilities are as often right as they say."""
         return float(self.about["temperature"])
 
+    @property
+    def layers(self) -> int:
+        """How many of the encoder's layers are read with."""
+        return int(self.about.get("layers", 12))  # those made before this was said have all
+
+    @property
+    def frozen(self) -> int:
+        """How many of these, from the lowest, were not tuned."""
+        return int(self.about.get("frozen", 0))
+
     def differences(self) -> dict[str, NDArray[np.float32]]:
         """Return by name what is added to the encoder's tensors, and the tensors of ``HEAD``."""
         whole = {}
