@@ -103,14 +103,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Train, write the weights into a folder and print what was measured."""
-    others = {
-        "stance": {"--data": args.data},
-        "empathy": {"--pairs": args.pairs, "--steps": args.steps},
-    }
-    for option, value in others[args.what].items():
+    other = "stance" if args.what == "empathy" else "empathy"
+    given = {"stance": {"pairs": args.pairs, "steps": args.steps}, "empathy": {"data": args.data}}
+    for option, value in given[other].items():
         if value is not None:
-            of = "stance" if args.what == "empathy" else "empathy"
-            msg = f"xling train {args.what}: {option} is for {of}; see `xling train --help`"
+            msg = f"xling train {args.what}: --{option} is for {other}; see `xling train --help`"
             raise ConfigError(msg)
     if args.output is None:
         msg = "name a folder for the weights, and for what is done if training is cut off: -o DIR"

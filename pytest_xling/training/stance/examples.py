@@ -34,7 +34,7 @@ EVIDENCE = Path(__file__).with_name("evidence.jsonl")
 
 _SHORT = 0.35
 _LONG = 0.45
-"""Shares of labelled pairs among the examples: of those read whole, and of those that are longer."""
+"""Shares of labelled pairs among the examples: those read whole, and those that are longer."""
 _LENGTHENED = 0.3
 """So many of the short responses have other sentences around them."""
 _ELSEWHERE = 0.25
