@@ -51,6 +51,7 @@ OTHER_CLAIMS: Final = {
     "yawning is contagious",
     "e-cigarettes are less harmful than ordinary cigarettes",
     "e-cigarettes are just as harmful as ordinary cigarettes",
+    "eating eggs every day raises the risk of heart disease",
     "eating an egg a day does not raise the risk of heart disease",
     "घी खाने से दिल की बीमारी का ख़तरा बढ़ता है",
     "घी खाने से दिल की बीमारी का ख़तरा नहीं बढ़ता",
