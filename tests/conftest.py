@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 from typing import TYPE_CHECKING
 
 import pytest
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 # is CPU time for nothing. Read when they are imported, also by processes that tests start.
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
+
+# A shell's background ignores Ctrl-C, and so would the processes that tests start and interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Half of what Hypothesis tries by default; a machine that is busy is no failure.
 settings.register_profile("half", max_examples=50, deadline=None)
