@@ -107,9 +107,7 @@ def _by_length(pairs: Sequence[LabelledPair]) -> list[tuple[list[LabelledPair], 
     return [(short, _SHORT), (long, _LONG)]
 
 
-@cache
-def _is_short(pair: Pair) -> bool:
-    return is_read_whole(pair)
+_is_short = cache(is_read_whole)  # asked of each pair for every batch
 
 
 def _claims(pairs: Sequence[LabelledPair]) -> dict[str, list[tuple[str, str]]]:
