@@ -12,8 +12,9 @@ from pytest_xling.gates.decide import judge_gates
 from pytest_xling.gates.judge import blocks
 from pytest_xling.gates.spec import GateSpec
 from pytest_xling.records import ALL_LANGUAGES, Score
+from pytest_xling.stats.mean import mean_interval
 from pytest_xling.store.human_labels import HumanLabel
-from tests.gates.judging import at_levels, baseline, limits, scores_of
+from tests.gates.judging import at_levels, baseline, ends, limits, scores_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -235,6 +236,16 @@ def test_trends_are_the_mean_of_all_languages() -> None:
     )
     assert ("fail", 60) == (verdict.outcome, verdict.estimate.n)
     assert "pass" == loose.outcome
+
+
+def test_a_trend_of_no_flags_leaves_room_for_the_steepest_rise() -> None:
+    """Of flags at five levels that is 0.3 per level: 20 claims prove no more of it than they do."""
+    metric = "agrees_with_false"
+    scores = {code: at_levels([[0.0] * 5] * 20, metric=metric, language=code) for code in FOUR}
+    made = _one(_gate(kind="trend", metric=metric, max_trend=0.1), scores).estimate
+    expected = mean_interval([0.0] * 20, range(20), bounds=(-0.3, 0.3))
+    assert expected is not None
+    assert (expected.low, expected.high) == pytest.approx(ends(made))
 
 
 def _labels(scores: Scores, *, wrong: int) -> Callable[[str], dict[tuple[str, str], HumanLabel]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,6 @@ from hypothesis import strategies as st
 
 from pytest_xling.encoders import opening
 from pytest_xling.errors import ConfigError, EvaluationError
-from pytest_xling.keys import canonical_json
 from pytest_xling.metrics.bertscore import (
     MEANS,
     BertScore,
@@ -22,14 +20,13 @@ from pytest_xling.metrics.bertscore import (
     CrossBertScore,
 )
 from pytest_xling.records import AnswerSet
-from tests.metrics.bertscore_cases import WORDS, answer, make_model, repeats
+from tests.metrics.bertscore_cases import WORDS, make_model, repeats
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from pytest_xling.interfaces.metric import Metric
-    from pytest_xling.metrics.bertscore import _BertScore
 
 pytest.importorskip("bert_score", reason="needs pytest-xling[torch]")
 
@@ -254,34 +251,6 @@ def test_sets_alike_but_for_the_side_differ(tiny: str) -> None:
     assert first != second
 
 
-def test_too_few_readable_answers(tiny: str) -> None:
-    """Empty answers and those without a translation are left out, and the reason says so."""
-    metric = BertScore(encoder=tiny, device="cpu", text_in="english")
-    translated = AnswerSet(
-        answers=(
-            answer("喝水", language="zh", translation="drink water"),
-            answer("休息休息休息", language="zh"),
-        )
-    )
-    (reading,) = metric.score([translated])
-    assert reading.value is None
-    assert "only 1 of 2 answers readable: repeats itself (1)" == reading.reason
-    (across,) = CrossBertScore(encoder=tiny, device="cpu").score([repeats(["a"], pivot=[" "])])
-    assert across.value is None
-    assert "pivot: only 0 of 1 answers readable: empty text (1)" == across.reason
-
-
-def test_reads_translations(tiny: str) -> None:
-    """In English, what is compared are the translations."""
-    originals = [("喝水", "drink water"), ("休息", "rest .")]
-    sets = [AnswerSet(answers=tuple(answer(a, language="zh", translation=b) for a, b in originals))]
-    (found,) = BertScore(encoder=tiny, device="cpu", text_in="english").score(sets)
-    (expected,) = BertScore(encoder=tiny, device="cpu").score([repeats(["drink water", "rest ."])])
-    assert expected == found
-    assert ("translate",) == BertScore(text_in="english").needs
-    assert () == BertScore().needs
-
-
 def test_texts_without_tokens(tiny: str) -> None:
     """Texts of special tokens only are no texts; without two others there is no pair."""
     metric = BertScore(encoder=tiny, device="cpu")
@@ -303,21 +272,6 @@ def test_nan_is_an_error(tmp_path: Path) -> None:
 def test_nothing_to_score() -> None:
     """No sets have no readings."""
     assert [] == BertScore(device="cpu").score([])
-
-
-@pytest.mark.parametrize("kind", ALL)
-def test_fields(kind: type[_BertScore], tiny: str) -> None:
-    """Each is a frozen dataclass with plain JSON for its signature."""
-    metric = kind(encoder=tiny, device="cpu")
-    assert not hasattr(metric, "__dict__")
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        metric.layer = 3  # type: ignore[misc]  # what is refused
-    signed = metric.signed()
-    canonical_json({**dataclasses.asdict(metric), **signed})
-    assert {"encoder"} == set(signed)
-    assert (None, 1.0) == kind.bounds
-    assert "higher" == kind.better
-    assert ("pivot" if kind is CrossBertScore else "repeats") == kind.unit
 
 
 def test_signature_holds_the_baseline(tiny: str, tmp_path: Path) -> None:

@@ -37,21 +37,9 @@ def metric(request: pytest.FixtureRequest) -> Any:  # noqa: ANN401  any of the c
     return load("metric", request.param)()
 
 
-def test_says_what_it_is_of(metric: Any) -> None:  # noqa: ANN401
-    """Each needs the label alone; only completeness is a number."""
-    assert ("correctness_label",) == metric.needs
-    assert "answer" == metric.unit
-    if metric.name == "more_comprehensive":
-        assert "number" == metric.kind
-        assert (0.0, 1.0) == metric.bounds
-        assert "higher" == type(metric).better
-    else:
-        assert "flag" == metric.kind
-        assert "lower" == type(metric).better
-
-
 def test_one_label_raises_one_metric(metric: Any) -> None:  # noqa: ANN401
     """In a batch of all labels each metric sees its own, with the judge's reasoning."""
+    assert ("correctness_label",) == metric.needs
     readings = metric.score([judged(says(label, REASONING)) for label in LABELS])
     assert [float(label == metric.name) for label in LABELS] == [r.value for r in readings]
     (reason,) = [r.reason for r in readings if r.value]

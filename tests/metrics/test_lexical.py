@@ -16,13 +16,11 @@ from sklearn.preprocessing import MultiLabelBinarizer
 from pytest_xling.metrics.length import Length
 from pytest_xling.metrics.ngrams import Sim1Gram, Sim2Gram, jaccard_of_pairs
 from pytest_xling.records import Annotation, Answer, AnswerSet, Reading, Response, Sample
-from pytest_xling.registry import load
-from pytest_xling.text.words import tokenizer, words
+from pytest_xling.text.words import words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_xling.interfaces.metric import TextIn
 
 WORDS = st.lists(st.sampled_from(["a", "b", "c", "d", "的", "क्या"]), max_size=8)
 TEXTS = st.lists(st.one_of(WORDS.map(" ".join), st.text(max_size=12)), min_size=2, max_size=5)
@@ -137,51 +135,6 @@ def test_laws_of_similarity(metric: Sim1Gram, texts: list[str], data: st.DataObj
 def test_answers_without_words(metric: Sim1Gram, texts: tuple[str, ...], expected: Reading) -> None:
     """Emoji, single words and mixed scripts: a value where there is one, else the reason."""
     assert [expected] == metric.score([answers(*texts)])
-
-
-@pytest.mark.parametrize("metric", METRICS)
-def test_reads_translations_where_told(metric: type[Sim1Gram]) -> None:
-    """In English it needs the translation and reads that; natively neither."""
-    given_set = AnswerSet(
-        answers=(
-            answer("uno dos", language="es", english="one two"),
-            answer("uno tres", language="es", english="one two"),
-            answer("x x x", language="es", why="repeats itself"),
-        )
-    )
-    assert metric().needs == ()
-    assert metric(text_in="english").needs == ("translate",)
-    native, english = metric(), metric(text_in="english")
-    assert native.score([given_set]) != english.score([given_set])
-    two = AnswerSet(answers=(answer("one two"), answer("one two")))
-    assert [each.value for each in metric().score([two])] == [
-        each.value for each in english.score([given_set])
-    ]
-
-
-@pytest.mark.parametrize(("metric", "least"), [("length", 0), ("sim_1gram", 1), ("sim_2gram", 1)])
-def test_too_few_readable_answers(metric: str, least: int) -> None:
-    """Where translations are degenerate and too few are left, the reason says so."""
-    kept = [answer("uno", language="es", english="one")] * least
-    lost = [answer("x x x", language="es", why="repeats itself")] * 2
-    text_in: TextIn = "english"
-    (reading,) = load("metric", metric)(text_in=text_in).score([AnswerSet(answers=(*kept, *lost))])
-    assert reading.value is None
-    assert f"only {least} of {least + 2} answers readable: repeats itself (2)" == reading.reason
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_says_what_it_is(name: str) -> None:
-    """Its name, direction, bounds and unit, and in its signature what finds the words."""
-    metric = load("metric", name)
-    length = name == "length"
-    assert name == metric.name
-    assert (None if length else "higher") == metric.better
-    assert ((0.0, None) if length else (0.0, 1.0)) == metric.bounds
-    assert metric.unit == "repeats"
-    assert (1 if length else 2) == metric.least
-    assert {"words": tokenizer()} == metric().signed()
-    assert not hasattr(metric(), "__dict__")
 
 
 def test_long_answers() -> None:

@@ -38,17 +38,6 @@ def with_translation(answer: Answer, text: str | None, reason: str = "") -> Answ
     return dataclasses.replace(answer, annotations={**answer.annotations, "translate": translated})
 
 
-@pytest.mark.parametrize("metric", [Abstains, Disclaimer])
-def test_says_what_it_is_of(metric: type[Abstains | Disclaimer]) -> None:
-    """A share of answers, with no better end."""
-    assert "answer" == metric.unit
-    assert metric.share
-    assert (0.0, 1.0) == metric.bounds
-    assert metric.better is None
-    assert ("language_id",) == metric().needs
-    assert ("language_id", "translate") == metric(text_in="english").needs
-
-
 @pytest.mark.parametrize(
     ("text", "language", "abstains", "warns"),
     [
@@ -123,6 +112,7 @@ def test_translations_are_read_in_english(make_answer: Callable[..., Answer]) ->
     """For languages without phrases; an answer to an English question needs none."""
     answer = make_answer(GERMAN, language="de", needs=("language_id",))
     metric = Disclaimer(text_in="english")
+    assert ("language_id", "translate") == metric.needs
     english = "Garlic does not help against the flu. Please ask your doctor or pharmacist."
     (reading,) = metric.score([with_translation(answer, english)])
     assert 1.0 == reading.value

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from itertools import combinations, product
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_xling.keys import canonical_json
 from pytest_xling.metrics.sentence_similarity import CrossSimSent, SimSent
 from pytest_xling.records import Annotation, Answer, AnswerSet, Response, Sample
 
@@ -113,37 +111,3 @@ def test_order_does_not_matter() -> None:
     """All pairs are taken, so any order gives the same."""
     forth, back = SimSent(device="cpu").score([answers(ENGLISH), answers(ENGLISH[::-1])])
     assert forth.value == pytest.approx(back.value, abs=1e-6)
-
-
-def test_too_few_readable_answers() -> None:
-    """Without two answers to compare, or one on either side, the reason says why."""
-    (one,) = SimSent(device="cpu").score([answers(["Drink.", " \n"])])
-    assert one.value is None
-    assert "only 1 of 2 answers readable: empty text (1)" == one.reason
-    (across,) = CrossSimSent(device="cpu").score([answers(["Drink."], pivot=[" "])])
-    assert across.value is None
-    assert "pivot: only 0 of 1 answers readable: empty text (1)" == across.reason
-
-
-def test_reads_translations() -> None:
-    """In English, what is compared are the translations."""
-    pairs = zip(HINDI, ENGLISH, strict=False)
-    translated = AnswerSet(answers=tuple(answer(a, translation=b) for a, b in pairs))
-    (found,) = SimSent(device="cpu", text_in="english").score([translated])
-    (expected,) = SimSent(device="cpu").score([answers(ENGLISH[:2])])
-    assert expected.value == pytest.approx(found.value, abs=1e-6)
-    assert ("translate",) == SimSent(text_in="english").needs
-    assert () == CrossSimSent().needs
-
-
-@pytest.mark.parametrize("kind", [SimSent, CrossSimSent])
-def test_fields(kind: type[SimSent | CrossSimSent]) -> None:
-    """Each is a frozen dataclass with plain JSON for its signature."""
-    metric = kind(device="cpu")
-    assert not hasattr(metric, "__dict__")
-    signed = metric.signed()
-    canonical_json({**dataclasses.asdict(metric), **signed})
-    assert {"encoder"} == set(signed)
-    assert (-1.0, 1.0) == kind.bounds
-    assert "higher" == kind.better
-    assert ("pivot" if kind is CrossSimSent else "repeats") == kind.unit

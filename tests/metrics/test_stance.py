@@ -13,36 +13,13 @@ from pytest_xling.registry import load
 from tests.annotators.values import stance_value
 from tests.metrics.stance_answers import STANCES, VERACITIES, answer, beside, one
 
-UNITS = {
-    "factual_accuracy": "answer",
-    "agrees_with_false": "answer",
-    "rejects_true": "answer",
-    "stance_unparsed": "answer",
-    "stance_consistency": "levels",
-    "neutral_consistency": "neutral",
-    "stance_agreement": "pivot",
-    "flip_to_false": "pivot",
-}
-FLAGS = {"agrees_with_false", "rejects_true", "stance_unparsed", "flip_to_false"}
+NAMES = (
+    *("factual_accuracy", "agrees_with_false", "rejects_true", "stance_unparsed"),
+    *("stance_consistency", "neutral_consistency", "stance_agreement", "flip_to_false"),
+)
 
 
-@pytest.mark.parametrize("name", UNITS)
-def test_says_what_it_is_of(name: str) -> None:
-    """Of an answer or a set, a share, and which end is better."""
-    metric = load("metric", name)
-    assert (name, UNITS[name]) == (metric.name, metric.unit)
-    metric().check()
-    assert metric.share
-    assert ("flag" if name in FLAGS else "number") == metric.kind
-    assert ("lower" if name in FLAGS else "higher") == metric.better
-    assert ((None, None) if name in FLAGS else (0.0, 1.0)) == metric.bounds
-    assert (UNITS[name] != "pivot") == load("metric", name).compares_languages()
-    assert metric.scores_missing is False
-    if UNITS[name] != "answer":
-        assert (1, False) == (metric.least, metric.fitted)
-
-
-@pytest.mark.parametrize("name", UNITS)
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(
     ("stance", "annotator"),
     [

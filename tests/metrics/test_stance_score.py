@@ -32,13 +32,6 @@ def test_the_registry_knows_the_metric() -> None:
     assert {"stance": "reader", "text_in": "native"} == dataclasses.asdict(StanceScore())
 
 
-def test_neither_end_is_better() -> None:
-    """To agree is right or wrong with the claim; and it is no share."""
-    assert (-1.0, 1.0) == StanceScore.bounds
-    assert StanceScore.better is None
-    assert not StanceScore.share
-
-
 def test_stances_are_numbers() -> None:
     """In one batch; the annotator's reasoning goes along."""
     answers = [_answer(stance_value(stance, reasoning=f"so {stance}")) for stance in STANCES]

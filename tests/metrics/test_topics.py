@@ -20,10 +20,9 @@ from sklearn.decomposition import LatentDirichletAllocation
 from sklearn.feature_extraction.text import CountVectorizer
 
 from pytest_xling.errors import ConfigError
-from pytest_xling.metrics.topics.models import _tomotopy, fitted_topics, processor, vocabulary
+from pytest_xling.metrics.topics.models import _tomotopy, fitted_topics, vocabulary
 from pytest_xling.records import Annotation, Answer, AnswerSet, Response, Sample
 from pytest_xling.registry import load
-from pytest_xling.text.words import tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -274,19 +273,6 @@ def test_answers_without_a_known_word(name: str) -> None:
     assert second.reason == "1 of 2 answers without a word that tells topics apart"
 
 
-@pytest.mark.parametrize("name", REPEATS)
-def test_degenerate_translations(name: str) -> None:
-    """Answers without a translation are left out; where too few are left the reason says why."""
-    lost = AnswerSet(answers=(answer("x x x", sample=30, language="es"),) * 2)
-    metric = load("metric", name)(text_in="english")
-    assert metric.needs == ("translate",)
-    assert load("metric", name)().needs == ()
-    *rest, reading = metric.score([*corpus(), lost])
-    assert all(each.value is not None for each in rest)
-    assert reading.value is None
-    assert reading.reason == "only 0 of 2 answers readable: by hand (2)"
-
-
 def beside_english(*, agree: bool) -> list[AnswerSet]:
     """Return Spanish answers beside English ones, translated into the same field or another."""
     return [
@@ -328,34 +314,6 @@ def test_topics_of_two_languages_are_not_compared(name: str) -> None:
     )
     readings = metric.score(beside_english(agree=True))
     assert [(None, reason)] * 12 == [(each.value, each.reason) for each in readings]
-
-
-@pytest.mark.parametrize("name", CROSS)
-def test_a_pivot_that_cannot_be_read(name: str) -> None:
-    """Where the other side has no readable answer the reason says which side."""
-    lost = AnswerSet(
-        answers=(answer("the heart", sample=40),),
-        pivot=(answer("x x x", sample=40, language="es"),),
-    )
-    *_, reading = load("metric", name)(text_in="english").score([*beside_english(agree=True), lost])
-    assert reading.value is None
-    assert reading.reason == "pivot: only 0 of 1 answers readable: by hand (1)"
-
-
-@pytest.mark.parametrize("name", [*REPEATS, *CROSS])
-def test_says_what_it_is(name: str) -> None:
-    """Its name, direction, bounds and unit, and in its signature what its numbers rest on."""
-    metric = load("metric", name)
-    cross = name.startswith("cross_")
-    assert name == metric.name
-    assert metric.fitted
-    assert ("pivot" if cross else "repeats") == metric.unit
-    assert (1 if cross else 2) == metric.least
-    assert metric.better == "higher"
-    assert metric.bounds == (0.0, 1.0)
-    assert metric.libraries == ("tomotopy",)
-    assert {"words": tokenizer(), "instructions": processor()} == metric().signed()
-    assert {"20": 20, "100": 100, "hdp": None}[name.rpartition("_")[2]] == metric.topics
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from pytest_xling.stats.corrected import (
 )
 from pytest_xling.stats.mean import mean_interval
 from pytest_xling.stats.rate_intervals import exact_interval, weighted_rate
+from pytest_xling.stats.rate_tables import RateTables
 from tests.stats.judged_runs import Setting, draw
 
 if TYPE_CHECKING:
@@ -118,20 +119,39 @@ def test_an_end_is_where_the_test_just_does_not_reject(raised: tuple[int, int]) 
         assert 0.025 == pytest.approx(chance, rel=1e-3)
 
 
-@pytest.mark.parametrize("raised", [(2, 30), (0, 12), (5, 40)])
-def test_the_upper_end_of_a_stratified_sample(raised: tuple[int, int]) -> None:
+@pytest.mark.parametrize(
+    ("raised", "labels"),
+    [((2, 30), (60, 40)), ((0, 12), (60, 40)), ((5, 40), (60, 40)), ((9, 9), (10, 10))],
+)
+def test_the_upper_end_of_a_stratified_sample(
+    raised: tuple[int, int], labels: tuple[int, int]
+) -> None:
     """It is a quantile of sums of betas, as numpy draws a million of them."""
     judged, labelled = _answers(
-        (False, 300, 60, raised[0]), (True, 100, 40, raised[1]), weighted=True
+        (False, 300, labels[0], raised[0]), (True, 100, labels[1], raised[1]), weighted=True
     )
     rng = np.random.default_rng(7)
     share = rng.beta(300.5, 100.5, 1_000_000)
     first, second = (
         rng.beta(x + 0.5 + x / n / 2, max(n - x + 0.5 - x / n / 2, 1e-9), len(share))
-        for x, n in zip(raised, (60, 40), strict=True)
+        for x, n in zip(raised, labels, strict=True)
     )
     expected = np.quantile(share * first + (1 - share) * second, 0.975)
     assert expected == pytest.approx(_ends(corrected_rate(judged, labelled))[1], abs=0.004)
+
+
+@pytest.mark.parametrize(
+    ("raised", "labels", "likeness"),
+    [([2] * 5 + [0] * 5, 2, 1.0), ([1] * 10, 2, 0.0), ([1] * 5 + [0] * 5, 1, 1.0)],
+)
+def test_how_alike_labels_of_a_question_are(
+    raised: list[int], labels: int, likeness: float
+) -> None:
+    """Two that always agree or never do; of one alone it is thought that all would agree."""
+    flags = np.array(raised, dtype=float)[None, :, None]
+    of_all = np.full_like(flags, labels)
+    tables = RateTables(raised=flags, labels=of_all, answers=of_all, weights=np.ones((1, 1)))
+    assert likeness == pytest.approx(tables._weighted[2][0])
 
 
 def test_the_estimate_is_ppis() -> None:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from pytest_xling.stats.mean import Description, describe, mean_interval
+from pytest_xling.stats.mean import Description, SkewedMean, describe, mean_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -158,6 +158,17 @@ def test_any_alpha(alpha: float) -> None:
     """Looks spend very little of it."""
     low, high = _interval([0.2, 0.9, 1.0, 1.0, 0.7], alpha=alpha)
     assert 0 < low < 0.76 < high < 1
+
+
+@given(SHARES, st.floats(-0.2, 1.2), st.sampled_from([0.01, 0.05, 0.3]))
+def test_p_and_interval_agree(values: list[float], limit: float, alpha: float) -> None:
+    """It is below alpha where the interval leaves the limit out, on either side."""
+    made = SkewedMean(values, range(len(values)), bounds=UNIT)
+    around, p = made.interval(alpha), made.p(limit)
+    assert around is not None
+    assert p is not None
+    if min(abs(limit - around.low), abs(limit - around.high)) > 1e-6:
+        assert (p < alpha) == (not around.low <= limit <= around.high)
 
 
 def _draws(name: str, size: tuple[int, int]) -> tuple[np.ndarray, float]:

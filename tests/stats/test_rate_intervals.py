@@ -12,6 +12,7 @@ from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 from pytest_xling.stats.rate_intervals import (
+    ClusteredRate,
     exact_interval,
     exact_p,
     size_behind,
@@ -65,6 +66,21 @@ def test_symmetry(rate: float, n: float, alpha: float) -> None:
     """Counting the unflagged instead mirrors the interval."""
     low, high = _interval(rate, n, alpha)
     assert pytest.approx((1 - high, 1 - low), abs=1e-9) == _interval(1 - rate, n, alpha)
+
+
+def test_flags_that_come_singly_bring_no_limit_nearer() -> None:
+    """Four questions, asked six times: flags apart show that answers are, and prove no less."""
+    questions = [question for question in range(4) for _ in range(6)]
+    ends = []
+    for many in range(5):
+        flags = [float(at % 6 == 0 and at < 6 * many) for at in range(24)]
+        flagged, clean = ClusteredRate(flags, questions), [1 - flag for flag in flags]
+        low, high = flagged.interval(alpha=0.001)
+        mirrored = ClusteredRate(clean, questions).interval(alpha=0.001)
+        assert (1 - high, 1 - low) == pytest.approx(mirrored)
+        ends.append(high)
+        assert 0.001 == pytest.approx(flagged.p(high), rel=1e-6)
+    assert ends == pytest.approx(sorted(ends))
 
 
 def test_no_answers_no_interval() -> None:
