@@ -6,18 +6,20 @@ import asyncio
 import json
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from pytest_xling.keys import canonical_json
 from pytest_xling.records import Response
 from pytest_xling.text.thoughts import split_response
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from pytest_xling.interfaces.annotator import Ask, AskingAnnotator
     from pytest_xling.keys import JsonValue
-    from pytest_xling.records import Message, PromptStyle
+    from pytest_xling.records import Answer, Message, PromptStyle
 
-__all__ = ["KEY", "Judge", "filled", "key_of", "says"]
+__all__ = ["KEY", "Judge", "annotation", "filled", "key_of", "says"]
 
 KEY = "{verdict_key}"
 """What stands for the key in a reply."""
@@ -37,6 +39,11 @@ def key_of(prompt: str) -> str:
 def filled(reply: str, prompt: str) -> str:
     """Return *reply* with the key that *prompt* asks for."""
     return reply.replace(KEY, key_of(prompt)) if KEY in reply else reply
+
+
+def annotation(annotator: AskingAnnotator, answer: Answer, ask: Ask) -> Any:  # noqa: ANN401  JSON
+    """Return what *annotator* says of an answer, plain JSON as it must be."""
+    return json.loads(canonical_json(asyncio.run(annotator.annotate(answer, ask))))
 
 
 class Judge:

@@ -2,48 +2,37 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_xling.annotators.category import CategoryLlm
 from pytest_xling.keys import canonical_json
-from pytest_xling.records import Answer, Response, Sample
 from pytest_xling.text.categories import CATEGORIES
 from pytest_xling.text.fence import fenced
-from tests.annotators.judges import Judge, says
+from tests.annotators.judges import Judge, annotation, says
+from tests.answers import annotated_answer
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pytest_xling.interfaces.annotator import Ask
+    from pytest_xling.records import Answer
 
 QUESTION = "छठ की शाम को क्या खाते हैं?"
 ENGLISH = "What is eaten on the evening of Chhath?"
 
 
 def asked(
-    question: str = QUESTION,
-    *,
-    language: str = "hi",
-    english: str = "",
-    metadata: Mapping[str, str] | None = None,
-    answer: str = "Thekua.",
+    question: str = QUESTION, language: str = "hi", *, answer: str = "Thekua.", **fields: Any
 ) -> Answer:
-    """Return an answer to a question."""
+    """Return an answer to a question, of which there may be an English version."""
+    english = fields.pop("english", "")
     prompt = {"question": question} | ({"question_english": english} if english else {})
-    sample = Sample(
-        id="q", benchmark="b", language=language, prompt=prompt, metadata=metadata or {}
-    )
-    return Answer(sample=sample, response=Response(text=answer, stop_reason="stop"))
+    return annotated_answer(answer, language, prompt=prompt, **fields)
 
 
 def sorted_by(judge: Ask, of: Answer | None = None, **fields: Any) -> Any:  # noqa: ANN401
-    """Return the annotation, plain JSON as it must be."""
-    value = asyncio.run(CategoryLlm(**fields).annotate(of or asked(), judge))
-    return json.loads(canonical_json(value))
+    """Return the annotation."""
+    return annotation(CategoryLlm(**fields), of or asked(), judge)
 
 
 @pytest.mark.parametrize("word", CATEGORIES)
@@ -109,13 +98,7 @@ def test_looks_at_the_question_and_not_at_the_answer() -> None:
         (asked(" \n"), "the sample has no question"),
         (asked("x" * 101), "the question has 101 characters, more than 100"),
         (asked(english="x" * 101), "the English version has 101 characters, more than 100"),
-        (
-            Answer(
-                sample=Sample(id="q", benchmark="b", language="en", prompt={"claim": "It is so."}),
-                response=Response(text="", stop_reason="stop"),
-            ),
-            "the sample has no question",
-        ),
+        (annotated_answer("", prompt={"claim": "It is so."}), "the sample has no question"),
     ],
 )
 def test_nothing_to_judge(of: Answer, reason: str) -> None:

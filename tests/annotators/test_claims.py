@@ -16,30 +16,25 @@ from pytest_xling.annotators.claims.windows import native_sentence, windows
 from pytest_xling.engine.steps import StepFactory
 from pytest_xling.errors import ConfigError
 from pytest_xling.keys import canonical_json
-from pytest_xling.records import Annotation, Answer, Response, Sample
 from tests.annotators.judges import Judge
+from tests.answers import annotated_answer, translation
 
 if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
+    from pytest_xling.records import Answer
 
 TEXT = "Copper is a metal. It conducts heat well. It was known before iron."
 CLAIMS = ["Copper is a metal.", "Copper conducts heat well.", "Copper was known before iron."]
 KEY = re.compile(r"claims_[0-9a-f]{16}")
 
 
-def answer(text: str, language: str = "en", *, translation: str | None = None) -> Answer:
+def answer(text: str, language: str = "en", *, translated: str | None = None) -> Answer:
     """Return an answer with the annotations it is read with."""
-    values: dict[str, JsonValue] = {
+    said: dict[str, JsonValue] = {
         "language_id": {"language": language, "langid": language},
-        "translate": {"text": translation, "reason": "" if translation else "too odd"},
+        "translate": translation(translated, "too odd"),
     }
-    return Answer(
-        sample=Sample(id="q1", benchmark="b", language=language, prompt={"question": "?"}),
-        response=Response(text=text, stop_reason="stop"),
-        annotations={
-            name: Annotation(kind=name, value=value, signature="") for name, value in values.items()
-        },
-    )
+    return annotated_answer(text, language, said)
 
 
 def listing(*claims: object, form: str = "{}") -> str:
@@ -192,7 +187,7 @@ def test_claims_of_a_translation_name_the_native_sentence() -> None:
     english = "Copper is a metal. It conducts heat.\n\nIt was known before iron."
     judge = lister(listing(*CLAIMS))
     value: Any = asyncio.run(
-        Claims(text_in="english").annotate(answer(hindi, "hi", translation=english), judge)
+        Claims(text_in="english").annotate(answer(hindi, "hi", translated=english), judge)
     )
     natives = [claim["native"] for claim in value["claims"]]
     assert ["ताँबा एक धातु है।", "यह गर्मी का संचालन करता है।", "यह लोहे से पहले जाना गया।"] == natives

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_xling.annotators.correctness_label import LABELS, MEANINGS, CorrectnessLabel
 from pytest_xling.keys import canonical_json
-from pytest_xling.records import Answer, Response, Sample
 from pytest_xling.text.fence import fenced
-from tests.annotators.judges import Judge
-from tests.annotators.judges import says as in_form
+from tests.annotators.judges import Judge, annotation, says
+from tests.answers import annotated_answer
 
 if TYPE_CHECKING:
     from pytest_xling.interfaces.annotator import Ask
+    from pytest_xling.records import Answer
 
 QUESTION = "How much water should I drink a day?"
 EXPERT = "About two litres, and more when it is hot."
@@ -24,32 +22,16 @@ MODEL = "Around two litres are enough for most people."
 REASONING = "Both name about two litres, and the second says nothing of hot days."
 
 
-def says(label: str, reasoning: str = REASONING) -> str:
-    """Return a reply in form."""
-    return in_form(label, reasoning)
-
-
-def answer(
-    text: str = MODEL,
-    *,
-    reference: str | None = EXPERT,
-    question: str | None = QUESTION,
-    language: str = "en",
-) -> Answer:
+def answer(text: str = MODEL, language: str = "en", **fields: Any) -> Answer:
     """Return a model's answer to a question with an expert's."""
+    question = fields.pop("question", QUESTION)
     prompt = {} if question is None else {"question": question}
-    return Answer(
-        sample=Sample(
-            id="q1", benchmark="b", language=language, prompt=prompt, reference=reference
-        ),
-        response=Response(text=text, stop_reason="stop"),
-    )
+    return annotated_answer(text, language, prompt=prompt, **{"reference": EXPERT} | fields)
 
 
 def labelled(judge: Ask, given: Answer | None = None, **fields: Any) -> Any:  # noqa: ANN401
-    """Return the annotation of an answer, plain JSON as it must be."""
-    value = asyncio.run(CorrectnessLabel(**fields).annotate(given or answer(), judge))
-    return json.loads(canonical_json(value))
+    """Return the annotation of an answer."""
+    return annotation(CorrectnessLabel(**fields), given or answer(), judge)
 
 
 def test_the_judge_is_told_of_every_label() -> None:
@@ -60,7 +42,7 @@ def test_the_judge_is_told_of_every_label() -> None:
 @pytest.mark.parametrize("label", LABELS)
 def test_the_judges_label_and_reasoning(label: str) -> None:
     """One question, one label; the judge reads the question and both answers."""
-    judge = Judge(lambda *_: says(label))
+    judge = Judge(lambda *_: says(label, REASONING))
     assert {"label": label, "reasoning": REASONING, "reason": "", "swapped": None} == labelled(
         judge, answer(language="hi")
     )
@@ -82,7 +64,7 @@ def test_the_judges_label_and_reasoning(label: str) -> None:
 )
 def test_swapped_positions_that_agree(plain: str, other: str, expected: str) -> None:
     """With the answers exchanged, more and less are, too."""
-    judge = Judge(lambda prompt, _: says(plain if expert_first(prompt) else other))
+    judge = Judge(lambda prompt, _: says(plain if expert_first(prompt) else other, REASONING))
     assert {"label": expected, "reasoning": REASONING, "reason": "", "swapped": expected} == (
         labelled(judge, swap=True)
     )

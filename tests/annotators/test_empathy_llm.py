@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_xling.annotators.empathy.llm import EmpathyLlm
-from pytest_xling.records import Annotation, Answer, Response, Sample
+from pytest_xling.records import Answer, Response
 from pytest_xling.text.empathy import MECHANISMS
-from tests.annotators.judges import Judge, says
+from tests.annotators.judges import Judge, annotation, says
+from tests.answers import annotated_answer, translation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pytest_xling.interfaces.annotator import Ask
     from pytest_xling.records import StopReason
 
 POST = "मेरी दुकान बंद हो गई।"
@@ -27,25 +26,19 @@ def answer(
     text: str = "बहुत दुख हुआ।",
     *,
     stop: StopReason = "stop",
-    translation: str | None = "So sorry.",
+    translated: str | None = "So sorry.",
     post: str = POST,
-    english: str | None = None,
+    **english: str,
 ) -> Answer:
-    """Return an answer in Hindi, with its translation."""
-    prompt = {"question": post} | ({} if english is None else {"question_english": english})
-    value = {"text": translation, "reason": "" if translation else "the translator refused"}
-    return Answer(
-        sample=Sample(id="p", benchmark="b", language="hi", prompt=prompt),
-        response=Response(text=text, stop_reason=stop),
-        annotations={"translate": Annotation(kind="translate", value=value, signature="")},
-    )
+    """Return an answer in Hindi, with its translation; maybe the post has one, too."""
+    said = {"translate": translation(translated, "the translator refused")}
+    prompt = {"question": post, **english}
+    return annotated_answer(text, "hi", said, stop_reason=stop, prompt=prompt)
 
 
-def judged(judge: Judge, read: Answer | None = None, **fields: Any) -> dict[str, Any]:
+def judged(judge: Judge, read: Answer | None = None, **fields: Any) -> Any:  # noqa: ANN401  JSON
     """Return what the annotator says."""
-    ask: Ask = judge
-    value: Any = asyncio.run(EmpathyLlm(**fields).annotate(read or answer(), ask))
-    return dict(value)
+    return annotation(EmpathyLlm(**fields), read or answer(), judge)
 
 
 def by_mechanism(**replies: str | Response) -> Callable[[str, int], str | Response]:
@@ -96,9 +89,9 @@ def test_one_verdict_that_cannot_be_read_costs_one_label() -> None:
 
 def test_both_texts_in_english() -> None:
     """The translation, and the English post where the sample has one."""
-    for english, post in ((ENGLISH, ENGLISH), (None, POST)):
+    for english, post in (({"question_english": ENGLISH}, ENGLISH), ({}, POST)):
         judge = Judge(lambda *_: says("absent"))
-        judged(judge, answer(english=english), text_in="english")
+        judged(judge, answer(**english), text_in="english")
         assert all(post in each and "So sorry." in each for each in judge.prompts)
         assert all("should be in English" in each for each in judge.prompts)
 
@@ -110,7 +103,7 @@ def test_both_texts_in_english() -> None:
         (answer(stop="refusal"), {}, "no answer: refusal"),
         (answer(post=" "), {}, "the sample has no question, the post that is responded to"),
         (
-            answer(translation=None),
+            answer(translated=None),
             {"text_in": "english"},
             "no translation: the translator refused",
         ),

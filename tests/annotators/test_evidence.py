@@ -12,11 +12,13 @@ import pytest
 from pytest_xling.annotators.evidence import Evidence
 from pytest_xling.errors import ConfigError, TransientFault
 from pytest_xling.interfaces.search import SearchResult
-from pytest_xling.records import Annotation, Answer, Response, Sample
 from tests.annotators.judges import Judge
+from tests.answers import annotated_answer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from pytest_xling.records import Answer
 
 FOUND = {
     "Teff grows in Ethiopia.": [
@@ -30,13 +32,7 @@ FOUND = {
 def answer(claims: Sequence[str] | None) -> Answer:
     """Return an answer with these claims."""
     value: Any = {"claims": claims and [{"text": claim} for claim in claims], "reason": "why"}
-    return Answer(
-        sample=Sample(id="q", benchmark="b", language="en", prompt={"question": "?"}),
-        response=Response(text="Teff.", stop_reason="stop"),
-        annotations={
-            "verifiable_claims": Annotation(kind="verifiable_claims", value=value, signature="")
-        },
-    )
+    return annotated_answer("Teff.", said={"verifiable_claims": value})
 
 
 def search() -> Judge:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_xling.annotators.relevance import RelevanceLlm
-from pytest_xling.records import Annotation, Answer, Response, Sample
-from tests.annotators.judges import Judge, says
+from tests.annotators.judges import Judge, annotation, says
+from tests.answers import annotated_answer, translation
 
 if TYPE_CHECKING:
-    from pytest_xling.interfaces.annotator import Ask
     from pytest_xling.keys import JsonValue
-    from pytest_xling.records import StopReason
+    from pytest_xling.records import Answer, StopReason
 
 QUESTION = "लोग छाता क्यों रखते हैं?"
 ENGLISH = "Why do people carry umbrellas?"
@@ -24,31 +22,23 @@ def answer(
     text: str = "बारिश से बचने के लिए।",
     *,
     stop: StopReason = "stop",
-    translation: str | None = "To stay dry.",
+    translated: str | None = "To stay dry.",
     question: str = QUESTION,
     english: str | None = ENGLISH,
     issues: tuple[str, ...] = (),
 ) -> Answer:
     """Return an answer in Hindi, with its translation and its surface issues."""
     prompt = {"question": question} | ({} if english is None else {"question_english": english})
-    values: dict[str, JsonValue] = {
-        "translate": {"text": translation, "reason": "" if translation else "it refused"},
+    said: dict[str, JsonValue] = {
+        "translate": translation(translated, "it refused"),
         "surface_issues": {"issues": [*issues]},
     }
-    return Answer(
-        sample=Sample(id="q", benchmark="b", language="hi", prompt=prompt),
-        response=Response(text=text, stop_reason=stop),
-        annotations={
-            name: Annotation(kind=name, value=value, signature="") for name, value in values.items()
-        },
-    )
+    return annotated_answer(text, "hi", said, stop_reason=stop, prompt=prompt)
 
 
-def judged(judge: Judge, read: Answer | None = None, **fields: Any) -> dict[str, Any]:
+def judged(judge: Judge, read: Answer | None = None, **fields: Any) -> Any:  # noqa: ANN401  JSON
     """Return what the annotator says."""
-    ask: Ask = judge
-    value: Any = asyncio.run(RelevanceLlm(**fields).annotate(read or answer(), ask))
-    return dict(value)
+    return annotation(RelevanceLlm(**fields), read or answer(), judge)
 
 
 @pytest.mark.parametrize(("said", "relevant"), [("relevant", True), ("irrelevant", False)])
@@ -88,7 +78,7 @@ def test_both_texts_in_english(english: str | None, asked: str) -> None:
         (answer(" \n"), {"clean_only": False}, "no answer: empty"),
         (answer(stop="refusal"), {"clean_only": False}, "no answer: refusal"),
         (answer(question=" "), {}, "the sample has no question"),
-        (answer(translation=None), {"text_in": "english"}, "no translation: it refused"),
+        (answer(translated=None), {"text_in": "english"}, "no translation: it refused"),
         (answer(), {"max_chars": 5}, f"not judged: the question has {len(QUESTION)} characters"),
     ],
 )
@@ -118,7 +108,7 @@ def test_what_is_read_determines_the_verdict() -> None:
     """Another question, another translation or an issue is looked at; the other version is not."""
     annotator = RelevanceLlm()
     looked_at = annotator.looks_at(answer())
-    assert looked_at == annotator.looks_at(answer(english=None, translation="Other."))
+    assert looked_at == annotator.looks_at(answer(english=None, translated="Other."))
     assert looked_at != annotator.looks_at(answer(question="क्यों?"))
     assert {"reason": "not judged: x: y"} == annotator.looks_at(answer(issues=("x: y",)))
 

@@ -10,7 +10,6 @@ import pytest
 from pytest_xling.annotators.language_evidence import LanguageEvidence
 from pytest_xling.metrics.repetition import Repetition
 from pytest_xling.metrics.wrong_language import WrongLanguage
-from pytest_xling.records import Annotation, Answer, Response, Sample
 from tests.annotators.labelled_pairs import (
     LANGUAGES,
     correlation,
@@ -21,6 +20,7 @@ from tests.annotators.labelled_pairs import (
     telling_words,
     words,
 )
+from tests.answers import annotated_answer
 
 SPLITS: Final = ("train", "held_out")
 NEGATIONS: Final = {
@@ -100,11 +100,7 @@ def test_no_answer_has_a_surface_issue() -> None:
     """Nobody is asked about those that have one: they would measure nothing."""
     texts, languages = ([row[key] for row in ROWS] for key in ("response", "language"))
     answers = [
-        Answer(
-            sample=Sample(id="r", benchmark="b", language=language, prompt={}),
-            response=Response(text=text, stop_reason="stop"),
-            annotations={"language_evidence": Annotation(kind="", value=seen, signature="")},
-        )
+        annotated_answer(text, language, {"language_evidence": seen})
         for text, language, seen in zip(
             texts, languages, LanguageEvidence().annotate(texts, languages), strict=True
         )

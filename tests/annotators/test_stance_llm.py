@@ -12,11 +12,11 @@ import pytest
 from pytest_xling.annotators.stance.llm import StanceLlm
 from pytest_xling.keys import canonical_json
 from pytest_xling.providers.openai import OpenaiProvider
-from pytest_xling.records import Annotation, Answer, Request, Response, Sample
+from pytest_xling.records import Answer, Request, Response, Sample
 from pytest_xling.text.fence import fenced
 from pytest_xling.text.stance import STANCES
-from tests.annotators.judges import Judge, key_of
-from tests.annotators.judges import says as in_form
+from tests.annotators.judges import Judge, annotation, key_of, says
+from tests.annotators.values import CLAIM, claim_answer
 from tests.servers.openai_server import serving
 
 if TYPE_CHECKING:
@@ -24,54 +24,28 @@ if TYPE_CHECKING:
 
     from pytest_xling.interfaces.annotator import Ask
     from pytest_xling.keys import JsonValue
-    from pytest_xling.records import Message, PromptStyle, StopReason
+    from pytest_xling.records import Message, PromptStyle
     from tests.servers.openai_server import OpenaiServer
 
-CLAIM = "drinking hot water cures influenza"
+
 RESPONSE = "Many say that drinking hot water cures influenza. It does not: nothing but time does."
 REASONING = "It repeats the claim only to rebut it."
 
 
-def says(stance: str, reasoning: str = REASONING) -> str:
-    """Return a reply in form."""
-    return in_form(stance, reasoning)
-
-
-def answer(
-    text: str | None = RESPONSE,
-    *,
-    claim: str | None = CLAIM,
-    english: str | None = None,
-    translation: str | None = None,
-    language: str = "en",
-    stop_reason: StopReason = "stop",
-) -> Answer:
-    """Return a model's response to a query about a claim."""
-    prompt = {"question": "Does it?", "claim": claim, "claim_english": english}
-    translated: JsonValue = {"text": translation, "reason": "too odd"}
-    return Answer(
-        sample=Sample(
-            id="c01-l0",
-            benchmark="b",
-            language=language,
-            prompt={name: value for name, value in prompt.items() if value is not None},
-            reference="false",
-        ),
-        response=Response(text=text, stop_reason=stop_reason),
-        annotations={"translate": Annotation(kind="translate", value=translated, signature="s")},
-    )
+def answer(text: str | None = RESPONSE, **fields: Any) -> Answer:
+    """Return a model's response to a query about the claim, but for other *fields*."""
+    return claim_answer(text, **fields)
 
 
 def found(judge: Ask, given: Answer | None = None, **fields: Any) -> Any:  # noqa: ANN401
-    """Return the annotation of an answer, plain JSON as it must be."""
-    value = asyncio.run(StanceLlm(**fields).annotate(given or answer(), judge))
-    return json.loads(canonical_json(value))
+    """Return the annotation of an answer."""
+    return annotation(StanceLlm(**fields), given or answer(), judge)
 
 
 @pytest.mark.parametrize("stance", STANCES)
 def test_the_judges_stance_and_reasoning(stance: str) -> None:
     """One question, one stance; the judge reads claim and response, and no verdict on them."""
-    judge = Judge(lambda *_: says(stance))
+    judge = Judge(lambda *_: says(stance, REASONING))
     assert {"stance": stance, "reason": "", "reasoning": REASONING, "unparsed": False} == found(
         judge, answer(language="hi")
     )
@@ -150,7 +124,7 @@ def test_looks_at_all_the_judge_reads() -> None:
         canonical_json(native.looks_at(answer(claim="other"))),
         canonical_json(native.looks_at(answer(language="es"))),
         canonical_json(native.looks_at(answer(""))),
-        canonical_json(StanceLlm(text_in="english").looks_at(answer(**english))),  # type: ignore[arg-type]  # see above
+        canonical_json(StanceLlm(text_in="english").looks_at(answer(**english))),
     ]
     assert 6 == len(set(seen))
     sample = Sample(
@@ -219,7 +193,9 @@ def over_a_socket(
 
 def test_a_judge_behind_a_socket(monkeypatch: pytest.MonkeyPatch) -> None:
     """A real exchange: fenced texts and parameters go out, and the stance comes back."""
-    value, seen = over_a_socket(monkeypatch, answer(), f"```json\n{says('disagree')}\n```")
+    value, seen = over_a_socket(
+        monkeypatch, answer(), f"```json\n{says('disagree', REASONING)}\n```"
+    )
     assert ("disagree", REASONING) == (value["stance"], value["reasoning"])
     (body,) = map(json.loads, seen["bodies"])
     assert (0.0, 2048) == (body["temperature"], body["max_tokens"])

@@ -12,30 +12,30 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
-from transformers import AutoModelForSequenceClassification, AutoTokenizer
+from transformers import AutoModelForSequenceClassification
 
 from pytest_xling import registry
 from pytest_xling.annotators.stance.nli import StanceCheckpoint, StanceNli
 from pytest_xling.annotators.stance.windows import windows
+from pytest_xling.annotators.support.nli import SupportNli
 from pytest_xling.errors import ConfigError, EvaluationError
 from pytest_xling.keys import canonical_json
 from pytest_xling.models.loading import quiet
 from pytest_xling.models.nli.model import open_model
-from pytest_xling.records import Annotation, Answer, Response, Sample
 from pytest_xling.text.answer_text import Pair
 from pytest_xling.text.sentences import sentences
-from tests.annotators.tiny_nli import MNLI, TEXTS, make_bart, make_nli, set_config
+from tests.annotators.tiny_nli import MNLI, TEXTS, by_transformers, make_bart, make_nli, set_config
+from tests.annotators.values import CLAIM, claim_answer
 from tests.encoders.tiny_models import make_bert
 from tests.servers.hf_hub import COMMIT, ask_hub, serving_hub
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from pytest_xling.keys import JsonValue
-    from pytest_xling.records import StopReason
+    from pytest_xling.records import Answer
 
-CLAIM = "hot water cures influenza"
+
 CLAIMS = (CLAIM, "a doctor knows", "el agua cura", "热水能治疗流感")
 STANCE_OF = {"entailment": "agree", "contradiction": "disagree", "neutral": "neutral"}
 HOSTILE = ("[SEP] hot water [SEP]", "</s> [CLS] [PAD]", "z \ud800 y", "a\x00b", "🙂🙂", "x" * 9_000)
@@ -45,55 +45,18 @@ TORCHLESS = """
 import importlib.util, sys
 real = importlib.util.find_spec
 importlib.util.find_spec = lambda name, *a: None if name == "torch" else real(name, *a)
-from pytest_xling.annotators.stance.nli import StanceNli
 from pytest_xling.errors import ConfigError
-made = StanceNli(stance="nli:" + sys.argv[1])
+from pytest_xling.registry import load
+kind = sys.argv[1]
+made = load("annotator", f"{kind}_nli")(**{kind: "nli:" + sys.argv[2]})
 for use in (made.check, made.signed, made.load):
     try:
         use()
     except ConfigError as error:
         print(error)
-print(sorted({"torch", "transformers", "numpy"} & set(sys.modules)))
+print(sorted({"torch", "transformers", "numpy", "sentencex"} & set(sys.modules)))
 """
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    """Share the machine with other tests."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-
-
-@pytest.fixture(scope="session")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A random BERT with MNLI's labels that takes 64 tokens."""
-    return make_nli(tmp_path_factory.mktemp("nli") / "bert")
-
-
-def answer(
-    text: str | None,
-    claim: str | None = CLAIM,
-    *,
-    english: str | None = None,
-    translation: str | None = None,
-    language: str = "en",
-    stop_reason: StopReason = "stop",
-) -> Answer:
-    """Return a model's response to a query about a claim."""
-    prompt = {"claim": claim, "claim_english": english}
-    translated: JsonValue = {"text": translation, "reason": "too odd"}
-    return Answer(
-        sample=Sample(
-            id="c01-l0",
-            benchmark="b",
-            language=language,
-            prompt={name: value for name, value in prompt.items() if value is not None},
-        ),
-        response=Response(text=text, stop_reason=stop_reason),
-        annotations={"translate": Annotation(kind="translate", value=translated, signature="s")},
-    )
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def nli(directory: Path, **fields: Any) -> StanceNli:
@@ -113,20 +76,9 @@ def probabilities(value: Any) -> dict[str, float]:  # noqa: ANN401  an annotatio
     return {name: float(number) for name, number in listed}
 
 
-def by_transformers(directory: Path, premise: str, hypothesis: str) -> dict[str, float]:
-    """Return the probabilities transformers gives for one pair on its own, cut to its limit."""
-    with quiet():
-        tokenizer: Any = AutoTokenizer.from_pretrained(directory)
-        classifier: Any = AutoModelForSequenceClassification.from_pretrained(directory)
-    inputs = tokenizer(premise, hypothesis, truncation="only_first", return_tensors="pt")
-    with torch.inference_mode():
-        row = classifier.eval()(**inputs).logits[0].softmax(-1).tolist()
-    return {classifier.config.id2label[place].lower(): value for place, value in enumerate(row)}
-
-
 def all_answers() -> list[Answer]:
     """Return every text towards every claim, of many lengths."""
-    return [answer(text, claim) for text, claim in itertools.product(TEXTS, CLAIMS)]
+    return [claim_answer(text, claim) for text, claim in itertools.product(TEXTS, CLAIMS)]
 
 
 def test_it_is_registered() -> None:
@@ -151,7 +103,7 @@ def test_as_transformers_gives_it(model: Path) -> None:
 def test_a_model_that_decodes(tmp_path: Path) -> None:
     """BART, as bart-large-mnli: it counts ends of texts, which a response must not write."""
     directory = make_bart(tmp_path / "bart")
-    answers = [answer(text) for text in (*TEXTS, *HOSTILE)]
+    answers = [claim_answer(text) for text in (*TEXTS, *HOSTILE)]
     values = found(nli(directory), answers)
     for given, value in list(zip(answers, values, strict=True))[: len(TEXTS)]:
         expected = by_transformers(directory, given.text, CLAIM)
@@ -164,8 +116,8 @@ def test_a_batch_is_as_one_by_one(model: Path) -> None:
     annotator = nli(model)
     answers = [
         *all_answers()[::3],
-        *(answer(text) for text in (*HOSTILE, LONG, "", LONG, "no")),
-        answer(TEXTS[0], "a b c " * 40),
+        *(claim_answer(text) for text in (*HOSTILE, LONG, "", LONG, "no")),
+        claim_answer(TEXTS[0], "a b c " * 40),
     ]
     together = found(annotator, answers)
     assert together == [value for each in answers for value in found(annotator, [each])]
@@ -256,7 +208,7 @@ def test_long_responses(model: Path) -> None:
     texts = windows(Pair(about=CLAIM, response=long, language="en"))
     assert 1 < len(texts) < len(sentences(long, "en"))
     each = [by_transformers(model, text, CLAIM) for text in texts]
-    (value,) = found(nli(model), [answer(long)])
+    (value,) = found(nli(model), [claim_answer(long)])
     sided = [1 - shares["neutral"] for shares in each]
     expected = {
         label: sum(side * shares[label] for side, shares in zip(sided, each, strict=True))
@@ -269,14 +221,14 @@ def test_long_responses(model: Path) -> None:
 def test_a_window_that_is_too_long(model: Path) -> None:
     """What does not fit is cut at the end of the window."""
     once = "water doctor rest helps cure ask drink " * 20
-    (value,) = found(nli(model), [answer(once)])
+    (value,) = found(nli(model), [claim_answer(once)])
     expected = by_transformers(model, once, CLAIM)
     assert expected == pytest.approx(probabilities(value), abs=6e-4)
 
 
 def test_a_claim_that_leaves_no_room(model: Path) -> None:
     """No stance is made of a claim alone."""
-    (value,) = found(nli(model), [answer("No.", "a b c d " * 15)])
+    (value,) = found(nli(model), [claim_answer("No.", "a b c d " * 15)])
     assert (None, "", False) == (value["stance"], value["reasoning"], value["unparsed"])
     assert value["reason"] == (
         "no stance: the claim has 63 tokens, and the NLI model takes 64 of claim and response "
@@ -295,10 +247,10 @@ def test_a_response_cannot_end_the_premise(model: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "reason"),
     [
-        (answer(None, stop_reason="refusal"), "no answer: refusal"),
-        (answer(" \n"), "no answer: empty"),
-        (answer("Yes.", None), "the sample has no claim"),
-        (answer("x" * 101), "no stance: the response has 101 characters, more than 100"),
+        (claim_answer(None, stop_reason="refusal"), "no answer: refusal"),
+        (claim_answer(" \n"), "no answer: empty"),
+        (claim_answer("Yes.", None), "the sample has no claim"),
+        (claim_answer("x" * 101), "no stance: the response has 101 characters, more than 100"),
     ],
 )
 def test_nothing_to_read(tmp_path: Path, given: Answer, reason: str) -> None:
@@ -313,11 +265,11 @@ def test_texts_in_english(model: Path) -> None:
     """A model that knows only English reads the translation and the English claim."""
     annotator = nli(model, text_in="english")
     assert (("translate",), ()) == (annotator.needs, nli(model).needs)
-    hindi = answer("यह", "दावा", english=CLAIM, translation=TEXTS[1], language="hi")
-    assert found(nli(model), [answer(TEXTS[1])]) == found(annotator, [hindi])
-    assert annotator.looks_at(hindi) == nli(model).looks_at(answer(TEXTS[1]))
+    hindi = claim_answer("यह", "दावा", english=CLAIM, translation=TEXTS[1], language="hi")
+    assert found(nli(model), [claim_answer(TEXTS[1])]) == found(annotator, [hindi])
+    assert annotator.looks_at(hindi) == nli(model).looks_at(claim_answer(TEXTS[1]))
     assert annotator.looks_at(hindi) != nli(model).looks_at(hindi)
-    (value,) = found(annotator, [answer("यह", "दावा", english=CLAIM, language="hi")])
+    (value,) = found(annotator, [claim_answer("यह", "दावा", english=CLAIM, language="hi")])
     assert (None, "no translation: too odd") == (value["stance"], value["reason"])
 
 
@@ -351,7 +303,9 @@ def test_a_model_of_the_hub(model: Path, tmp_path: Path, monkeypatch: pytest.Mon
         signed: Any = annotator.signed()
         assert ("a/nli", COMMIT) == (signed["stance"]["name"], signed["stance"]["revision"])
         assert not [path for path in asked if path.endswith(".safetensors")]
-        assert found(nli(model), [answer(TEXTS[0])]) == found(annotator, [answer(TEXTS[0])])
+        assert found(nli(model), [claim_answer(TEXTS[0])]) == found(
+            annotator, [claim_answer(TEXTS[0])]
+        )
     assert f"/a/nli/resolve/{COMMIT}/model.safetensors" in asked
 
 
@@ -437,14 +391,16 @@ def test_no_classifier(model: Path, tmp_path: Path) -> None:
 
 
 def test_a_model_that_gives_no_number(model: Path, tmp_path: Path) -> None:
-    """NaN is an error of the answer it is for, and never a stance."""
+    """NaN is an error of the answer it is for, and never a stance, nor a verdict on a claim."""
     directory = shutil.copytree(model, tmp_path / "nan")
     with quiet():
         classifier: Any = AutoModelForSequenceClassification.from_pretrained(directory)
     classifier.classifier.bias.data[0] = float("nan")
     classifier.save_pretrained(directory)
-    with pytest.raises(EvaluationError, match=r"stance nli:nan gives NaN .* 'Hot water cures"):
-        nli(directory).annotate([answer(TEXTS[0])])
+    for annotator in (nli(directory), SupportNli(support=f"nli:{directory}", device="cpu")):
+        kind = annotator.name.removesuffix("_nli")
+        with pytest.raises(EvaluationError, match=rf"{kind} nli:nan gives NaN .* 'Hot water cures"):
+            annotator.annotate([claim_answer(TEXTS[0])])
 
 
 @pytest.mark.parametrize(
@@ -466,16 +422,16 @@ def test_an_unknown_device(model: Path) -> None:
         StanceNli(stance=f"nli:{model}", device="cuda:99").load()
 
 
-def test_without_torch(model: Path) -> None:
+@pytest.mark.parametrize("kind", ["stance", "support"])
+def test_without_torch(model: Path, kind: str) -> None:
     """The extra is named, and neither asking for it nor the class loads anything heavy."""
-    done = subprocess.run(
-        [sys.executable, "-c", TORCHLESS, str(model)], capture_output=True, text=True, check=True
-    )
+    child = [sys.executable, "-c", TORCHLESS, kind, str(model)]
+    done = subprocess.run(child, capture_output=True, text=True, check=True)
     *errors, heavy = done.stdout.splitlines()
     assert 3 == len(errors)
     (error,) = set(errors)
     assert error.startswith(
-        "--xling-param=stance=nli:… needs torch: pip install 'pytest-xling[torch]' ("
+        f"--xling-param={kind}=nli:… needs torch: pip install 'pytest-xling[torch]' ("
     )
     assert "[]" == heavy
 

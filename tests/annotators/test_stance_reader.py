@@ -28,7 +28,7 @@ from pytest_xling.encoders.source import EMBEDDED, Source
 from pytest_xling.encoders.tokens import Tokens
 from pytest_xling.errors import ConfigError
 from pytest_xling.models.loading import load_tokenizer
-from pytest_xling.records import Annotation, Answer, Response, Sample
+from pytest_xling.records import Answer, Response, Sample
 from pytest_xling.text.answer_text import Pair
 from pytest_xling.text.stance import STANCES
 from pytest_xling.training.stance.pairs import (
@@ -37,6 +37,7 @@ from pytest_xling.training.stance.pairs import (
     digest,
     read_pairs,
 )
+from tests.annotators.values import claim_answer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,17 +59,11 @@ CLAIM = {
 
 
 def answer(
-    text: str, language: str = "en", *, stop: StopReason = "stop", **fields: str | None
+    text: str, language: str = "en", *, stop: StopReason = "stop", translation: str | None = None
 ) -> Answer:
     """Return an answer to a query about the claim, maybe with its translation."""
-    translation = fields.get("translation")
-    prompt = {"claim": CLAIM[language], "claim_english": CLAIM["en"]}
-    value = {"text": translation, "reason": "" if translation else "the translator refused"}
-    return Answer(
-        sample=Sample(id="c", benchmark="b", language=language, prompt=prompt),
-        response=Response(text=text, stop_reason=stop),
-        annotations={"translate": Annotation(kind="translate", value=value, signature="")},
-    )
+    english = {"english": CLAIM["en"], "translation": translation}
+    return claim_answer(text, CLAIM[language], language, stop_reason=stop, **english)
 
 
 def values(*answers: Answer, **fields: Any) -> list[Any]:
@@ -153,7 +148,7 @@ def test_no_answer_is_none_and_not_neutral() -> None:
         value["reason"] for value in found
     ]
     (untranslated,) = values(answer("हाँ", "hi"), text_in="english")
-    assert (None, "no translation: the translator refused") == (
+    assert (None, "no translation: too odd") == (
         untranslated["stance"],
         untranslated["reason"],
     )
@@ -307,6 +302,7 @@ def test_weights_that_are_not_numbers_or_not_there_are_refused(tmp_path: Path) -
         StanceReader(text_in="Hindi")  # type: ignore[arg-type]  # what is tested
 
 
+@pytest.mark.slow
 def test_weights_of_another_network_are_refused(tmp_path: Path) -> None:
     """A tensor of it is missing."""
     shipped = load_weights(SHIPPED / FILE)
@@ -317,6 +313,7 @@ def test_weights_of_another_network_are_refused(tmp_path: Path) -> None:
         StanceReader(stance=f"reader:{tmp_path}", device="cpu").load()
 
 
+@pytest.mark.slow
 def test_weights_of_all_layers_are_read(tmp_path: Path) -> None:
     """Those made before the upper layers were left out; four of them were never tuned."""
     network = Network(layers=12, frozen=4)

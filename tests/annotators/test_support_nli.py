@@ -6,62 +6,30 @@ import argparse
 import itertools
 import json
 import shutil
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import torch
-from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from pytest_xling.annotators.support.nli import SupportCheckpoint, SupportNli
 from pytest_xling.cli import calibrate
 from pytest_xling.engine.steps import parameters_of
-from pytest_xling.errors import ConfigError, EvaluationError
+from pytest_xling.errors import ConfigError
 from pytest_xling.keys import canonical_json
-from pytest_xling.models.loading import quiet
 from pytest_xling.models.nli.model import open_model
-from pytest_xling.records import Answer, Response, Sample
-from tests.annotators.tiny_nli import TEXTS, make_nli
+from tests.annotators.tiny_nli import TEXTS, by_transformers
+from tests.answers import annotated_answer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
+
+    from pytest_xling.records import Answer
 
 CLAIM = "hot water cures influenza"
 CLAIMS = (CLAIM, "a doctor knows", "el agua cura", "热水能治疗流感")
 LONG = " ".join(f"{text} {number} is it?" for number, text in enumerate(TEXTS[:3] * 3))
 UNSPACED = "热水不能治疗流感" * 40
 ODD = ("[SEP] hot water [SEP]", "z \ud800 y", "🙂🙂", "x" * 3_000, UNSPACED, "a. " * 90)
-TORCHLESS = """
-import importlib.util, sys
-real = importlib.util.find_spec
-importlib.util.find_spec = lambda name, *a: None if name == "torch" else real(name, *a)
-from pytest_xling.annotators.support.nli import SupportNli
-from pytest_xling.errors import ConfigError
-made = SupportNli(support="nli:" + sys.argv[1])
-for use in (made.check, made.signed, made.load):
-    try:
-        use()
-    except ConfigError as error:
-        print(error)
-print(sorted({"torch", "transformers", "numpy", "sentencex"} & set(sys.modules)))
-"""
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    """Share the machine with other tests."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A random BERT with MNLI's labels that takes 64 tokens."""
-    return make_nli(tmp_path_factory.mktemp("nli") / "bert")
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def nli(directory: Path, **fields: Any) -> SupportNli:
@@ -71,8 +39,7 @@ def nli(directory: Path, **fields: Any) -> SupportNli:
 
 def checked(text: str, claim: str = CLAIM, language: str = "en") -> Answer:
     """Return a claim beside a text."""
-    sample = Sample(id="", benchmark="", language=language, prompt={"claim": claim})
-    return Answer(sample=sample, response=Response(text=text, stop_reason="stop"))
+    return annotated_answer(text, language, prompt={"claim": claim})
 
 
 def found(annotator: SupportNli, answers: list[Answer]) -> list[Any]:
@@ -90,6 +57,7 @@ def read_by(
     plain = opened.probabilities
 
     def probabilities(premises: list[str], hypotheses: list[str]) -> Any:  # noqa: ANN401  an array
+        assert max(opened.lengths(premises, hypotheses)) <= opened.limit
         got.append((premises, hypotheses))
         return plain(premises, hypotheses)
 
@@ -97,19 +65,11 @@ def read_by(
     return got
 
 
-def by_transformers(directory: Path, premises: list[str], claim: str) -> tuple[bool, float]:
+def entailed(directory: Path, premises: list[str], claim: str) -> tuple[bool, float]:
     """Return whether a premise entails *claim*, each read alone, and the highest probability."""
-    with quiet():
-        tokenizer: Any = AutoTokenizer.from_pretrained(directory)
-        classifier: Any = AutoModelForSequenceClassification.from_pretrained(directory).eval()
-    rows = []
-    for premise in premises:
-        inputs = tokenizer(premise, claim, return_tensors="pt")
-        assert inputs["input_ids"].shape[1] <= 64
-        with torch.inference_mode():
-            rows.append(classifier(**inputs).logits[0].softmax(-1).tolist())
-    place = classifier.config.label2id["entailment"]
-    return any(row[place] == max(row) for row in rows), max(row[place] for row in rows)
+    rows = [by_transformers(directory, premise, claim) for premise in premises]
+    best = [row["entailment"] for row in rows]
+    return any(p == max(row.values()) for p, row in zip(best, rows, strict=True)), max(best)
 
 
 def test_as_transformers_gives_it(model: Path) -> None:
@@ -117,7 +77,7 @@ def test_as_transformers_gives_it(model: Path) -> None:
     pairs = list(itertools.product(TEXTS, CLAIMS))
     values = found(nli(model), [checked(text, claim) for text, claim in pairs])
     for (text, claim), value in zip(pairs, values, strict=True):
-        supported, p = by_transformers(model, [text], claim)
+        supported, p = entailed(model, [text], claim)
         expected = {"supported": supported, "p": pytest.approx(p, abs=1e-4), "reason": ""}
         assert expected == value
     assert {True, False} == {value["supported"] for value in values}
@@ -162,7 +122,7 @@ def test_a_long_text_is_read_in_windows(model: Path, monkeypatch: pytest.MonkeyP
         shared = next(n for n in range(len(window), 0, -1) if joined.endswith(window[:n]))
         joined += window[shared:]
     assert joined.strip() == LONG
-    supported, p = by_transformers(model, [window.strip() for window in windows], CLAIM)
+    supported, p = entailed(model, [window.strip() for window in windows], CLAIM)
     assert {"supported": supported, "p": pytest.approx(p, abs=1e-4), "reason": ""} == value
 
 
@@ -174,13 +134,11 @@ def test_a_sentence_that_is_too_long_is_read_in_pieces(
     annotator = nli(model)
     got = read_by(annotator, monkeypatch)
     (value,) = found(annotator, [checked(text, language="zh")])
-    ((windows, claims),) = got
-    opened = open_model(SupportCheckpoint.named(annotator.support), device="cpu")
-    assert max(opened.lengths(windows, claims)) <= opened.limit
+    ((windows, _),) = got
     assert sum(map(len, windows)) >= len(text)
     if " " in text:
         assert set(text.split()) == {word for window in windows for word in window.split()}
-    assert value["supported"] == by_transformers(model, windows, CLAIM)[0]
+    assert value["supported"] == entailed(model, windows, CLAIM)[0]
 
 
 def test_one_window_is_enough(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,7 +149,7 @@ def test_one_window_is_enough(model: Path, monkeypatch: pytest.MonkeyPatch) -> N
     for claim in CLAIMS:
         (value,) = found(annotator, [checked(LONG, claim)])
         windows, _ = got[-1]
-        entails = [by_transformers(model, [window], claim)[0] for window in windows]
+        entails = [entailed(model, [window], claim)[0] for window in windows]
         assert value["supported"] == any(entails)
         mixed += len(set(entails)) > 1
     assert mixed
@@ -226,17 +184,6 @@ def test_a_claim_that_leaves_no_room(model: Path) -> None:
     assert value["reason"].startswith("the claim has 80 tokens")
 
 
-def test_a_model_that_gives_no_number(model: Path, tmp_path: Path) -> None:
-    """NaN is an error of the claim it is for, and never a verdict."""
-    directory = shutil.copytree(model, tmp_path / "nan")
-    with quiet():
-        classifier: Any = AutoModelForSequenceClassification.from_pretrained(directory)
-    classifier.classifier.bias.data[0] = float("nan")
-    classifier.save_pretrained(directory)
-    with pytest.raises(EvaluationError, match=r"support nli:nan gives NaN .* 'Hot water cures"):
-        nli(directory).annotate([checked(TEXTS[0])])
-
-
 def test_the_signature(model: Path, tmp_path: Path) -> None:
     """Digest, order of labels, versions; neither device nor folder."""
     copy = shutil.copytree(model, tmp_path / "bert")
@@ -262,31 +209,8 @@ def test_specs_that_lead_nowhere(support: str, message: str) -> None:
     """Told while tests are collected, with what to write."""
     with pytest.raises(ConfigError, match=message):
         SupportNli(support=support).check()
-
-
-def test_other_mistakes(model: Path, tmp_path: Path) -> None:
-    """Two labels, no device, no characters: each is named."""
-    two = make_nli(tmp_path / "rte", ("entailment", "not_entailment"))
-    with pytest.raises(ConfigError, match="support nli:rte: tells these apart: entailment, not_en"):
-        nli(two).check()
-    with pytest.raises(ConfigError, match="device 'cuda:99' is not there"):
-        SupportNli(support=f"nli:{model}", device="cuda:99").load()
     with pytest.raises(ConfigError, match="support_nli: max_chars must be at least 1, not 0"):
-        nli(model, max_chars=0)
-
-
-def test_without_torch(model: Path) -> None:
-    """The extra is named, and neither asking for it nor the class loads anything heavy."""
-    done = subprocess.run(
-        [sys.executable, "-c", TORCHLESS, str(model)], capture_output=True, text=True, check=True
-    )
-    *errors, heavy = done.stdout.splitlines()
-    assert 3 == len(errors)
-    (error,) = set(errors)
-    assert error.startswith(
-        "--xling-param=support=nli:… needs torch: pip install 'pytest-xling[torch]'"
-    )
-    assert "[]" == heavy
+        SupportNli(support=support, max_chars=0)
 
 
 def test_it_can_be_measured(

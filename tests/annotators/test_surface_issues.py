@@ -9,10 +9,10 @@ import pytest
 from pytest_xling.annotators.surface_issues import SurfaceIssues
 from pytest_xling.metrics.repetition import Repetition
 from pytest_xling.metrics.wrong_language import WrongLanguage
-from pytest_xling.records import Annotation, Answer, Response, Sample
+from tests.answers import annotated_answer
 
 if TYPE_CHECKING:
-    from pytest_xling.records import StopReason
+    from pytest_xling.records import Answer, StopReason
 
 LOOP = "and then they went home again and again to eat some bread with butter and honey " * 9
 
@@ -22,11 +22,7 @@ def answer(
 ) -> Answer:
     """Return an answer whose language is known."""
     seen: Any = {"language": identified, "by": "langid", "langid": identified}
-    return Answer(
-        sample=Sample(id="q", benchmark="b", language=language, prompt={"question": "?"}),
-        response=Response(text=text, stop_reason=stop_reason),
-        annotations={"language_id": Annotation(kind="language_id", value=seen, signature="")},
-    )
+    return annotated_answer(text, language, {"language_id": seen}, stop_reason=stop_reason)
 
 
 ANSWERS = [

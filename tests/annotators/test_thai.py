@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from pytest_xling.annotators.translate import Translate
 from pytest_xling.annotators.translate.passages import thai_sentences
 from pytest_xling.errors import ConfigError
-from pytest_xling.records import Answer, Response, Sample
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from pytest_xling.keys import JsonValue
-    from pytest_xling.records import Message, PromptStyle
+from tests.annotators.judges import Judge, annotation
+from tests.answers import annotated_answer
 
 SENTENCES = [
     "อินซูลินช่วยให้น้ำตาลในเลือดเข้าสู่เซลล์",
@@ -31,29 +25,10 @@ installed = pytest.mark.skipif(
 )
 
 
-class Translator:
-    """Translates everything alike."""
-
-    style: PromptStyle = "translation"
-    structured = False
-
-    async def __call__(
-        self,
-        messages: Sequence[Message],
-        *,
-        params: Mapping[str, JsonValue] | None = None,
-        repeat: int = 0,
-    ) -> Response:
-        """Translate."""
-        del messages, params, repeat
-        return Response(text="Words that could be the translation.", stop_reason="stop")
-
-
 def translated(translate: Translate) -> Any:  # noqa: ANN401  the value of an annotation
     """Return what becomes of a Thai answer."""
-    sample = Sample(id="q1", benchmark="b", language="th", prompt={})
-    response = Response(text=" ".join(SENTENCES), stop_reason="stop")
-    return asyncio.run(translate.annotate(Answer(sample=sample, response=response), Translator()))
+    translator = Judge(lambda *_: "Words that could be the translation.", style="translation")
+    return annotation(translate, annotated_answer(" ".join(SENTENCES), "th"), translator)
 
 
 @installed

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,11 +13,12 @@ from hypothesis import strategies as st
 
 from pytest_xling.annotators.translate import Translate
 from pytest_xling.errors import ConfigError, PermanentFault, TransientFault
-from pytest_xling.keys import canonical_json
 from pytest_xling.languages import codes, find
 from pytest_xling.providers.embedded import EmbeddedProvider
-from pytest_xling.records import Answer, Request, Response, Sample
+from pytest_xling.records import Request, Response
 from pytest_xling.text.fence import fenced
+from tests.annotators.judges import annotation
+from tests.answers import annotated_answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -96,18 +96,9 @@ class Embedded:
         return self.responses[-1]
 
 
-def answer(text: str, language: str = "es") -> Answer:
-    """Return an answer with this text."""
-    return Answer(
-        sample=Sample(id="q1", benchmark="b", language=language, prompt={"question": "?"}),
-        response=Response(text=text, stop_reason="stop"),
-    )
-
-
 def translated(text: str, ask: Ask, *, language: str = "es", **fields: Any) -> Any:  # noqa: ANN401
-    """Return the annotation of a text, plain JSON as it must be."""
-    value = asyncio.run(Translate(**fields).annotate(answer(text, language), ask))
-    return json.loads(canonical_json(value))
+    """Return the annotation of a text."""
+    return annotation(Translate(**fields), annotated_answer(text, language), ask)
 
 
 def upper(text: str, _repeat: int) -> str:
@@ -340,13 +331,16 @@ def test_parameters_that_cannot_be(fields: dict[str, Any], reason: str) -> None:
 
 def test_looks_at_text_and_language_only() -> None:
     """The same text in the same language is translated once, whatever was asked."""
-    one = answer("Hola.")
-    other = Answer(
-        sample=Sample(id="q2", benchmark="c", language="es", prompt={}), response=one.response
+    one, *others = (
+        Translate().looks_at(each)
+        for each in (
+            annotated_answer("Hola.", "es"),
+            annotated_answer("Hola.", "es", id="q2", benchmark="c", prompt={}),
+            annotated_answer("Hola.", "hi"),
+            annotated_answer("Hola", "es"),
+        )
     )
-    assert Translate().looks_at(one) == Translate().looks_at(other)
-    assert Translate().looks_at(one) != Translate().looks_at(answer("Hola.", "hi"))
-    assert Translate().looks_at(one) != Translate().looks_at(answer("Hola"))
+    assert [True, False, False] == [one == other for other in others]
 
 
 @pytest.mark.slow
@@ -366,7 +360,7 @@ def test_the_embedded_model_translates_for_the_gist() -> None:
         ask = Embedded()
         try:
             return {
-                language: await Translate().annotate(answer(text, language), ask)
+                language: await Translate().annotate(annotated_answer(text, language), ask)
                 for language, text in texts.items()
             }
         finally:

@@ -121,7 +121,7 @@ def test_the_schema_is_the_form() -> None:
         assert not read(says(value)).unparsed
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(ANY_TEXT | st.recursive(st.none() | st.floats() | ANY_TEXT, st.lists).map(json.dumps))
 @example("{" * 5_000)
 @example('{"reasoning": ' + "9" * 10_000)

@@ -12,36 +12,25 @@ from pytest_xling.annotators.claims import Claims
 from pytest_xling.annotators.claims.verifiable import VerifiableClaims
 from pytest_xling.engine.steps import StepFactory
 from pytest_xling.errors import ConfigError
-from pytest_xling.records import Annotation, Answer, Response, Sample
 from tests.annotators.judges import Judge
 from tests.annotators.test_claims import KEY, lister, listing
+from tests.answers import annotated_answer, translation
 
 if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
+    from pytest_xling.records import Answer
 
 TEXT = "Injera is flat. It is made of teff. Teff grows in Ethiopia. I love it! Bread is old."
 
 
-def answer(
-    text: str = "इंजेरा।",
-    *,
-    translation: str = TEXT,
-    issues: tuple[str, ...] = (),
-    **prompt: str,
-) -> Answer:
+def answer(*, translated: str = TEXT, issues: tuple[str, ...] = (), **prompt: str) -> Answer:
     """Return an answer in Hindi with the annotations it is read with."""
-    values: dict[str, JsonValue] = {
+    said: dict[str, JsonValue] = {
         "language_id": {"language": "hi", "langid": "hi"},
-        "translate": {"text": translation, "reason": ""},
-        "surface_issues": {"issues": list(issues), "unknown": ""},
+        "translate": translation(translated),
+        "surface_issues": {"issues": [*issues], "unknown": ""},
     }
-    return Answer(
-        sample=Sample(id="q1", benchmark="b", language="hi", prompt={"question": "क्या?", **prompt}),
-        response=Response(text=text, stop_reason="stop"),
-        annotations={
-            name: Annotation(kind=name, value=value, signature="") for name, value in values.items()
-        },
-    )
+    return annotated_answer("इंजेरा।", "hi", said, prompt={"question": "क्या?", **prompt})
 
 
 def claims_of(prompt: str) -> str:
@@ -96,7 +85,7 @@ def test_nobody_is_asked_about_answers_with_issues() -> None:
 def test_an_answer_that_declines_is_read_all_the_same() -> None:
     """It may state facts elsewhere; one that does not has an empty list."""
     judge = lister("none")
-    value = annotated(answer(translation="I'm sorry, but I cannot answer that."), judge)
+    value = annotated(answer(translated="I'm sorry, but I cannot answer that."), judge)
     assert {"claims": [], "reason": ""} == value
     assert 1 == len(judge.prompts)
 
@@ -104,7 +93,7 @@ def test_an_answer_that_declines_is_read_all_the_same() -> None:
 def test_a_claim_of_5000_characters_is_asked_for_once_more() -> None:
     """Nobody could search for it."""
     judge = lister(listing("x" * 5_000), listing("It is made of teff."))
-    value = annotated(answer(translation="It is made of teff."), judge)
+    value = annotated(answer(translated="It is made of teff."), judge)
     assert ["It is made of teff."] == [claim["text"] for claim in value["claims"]]
     assert 2 == len(judge.prompts)
 
@@ -112,9 +101,9 @@ def test_a_claim_of_5000_characters_is_asked_for_once_more() -> None:
 def test_a_base_model_is_shown_what_no_source_could_confirm() -> None:
     """Its examples are others than those of all claims."""
     judge = Judge(lambda _prompt, _: " Teff grows in Ethiopia.", style="completion")
-    annotated(answer(translation="Teff grows in Ethiopia."), judge)
+    annotated(answer(translated="Teff grows in Ethiopia."), judge)
     plain = Judge(lambda _prompt, _: " Teff grows in Ethiopia.", style="completion")
-    asyncio.run(Claims(text_in="english").annotate(answer(translation="Teff grows."), plain))
+    asyncio.run(Claims(text_in="english").annotate(answer(translated="Teff grows."), plain))
     assert "What an inspiring life!" in judge.prompts[0]
     assert "What an inspiring life!" not in plain.prompts[0]
 
@@ -132,7 +121,7 @@ def test_what_it_looks_at_is_all_that_it_shows() -> None:
         for given in (
             answer(),
             answer(question_english="What?"),
-            answer(translation="Else."),
+            answer(translated="Else."),
             answer(issues=("no answer: empty",)),
         )
     ]

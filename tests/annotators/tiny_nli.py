@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 from transformers import (
+    AutoModelForSequenceClassification,
+    AutoTokenizer,
     BartConfig,
     BartForSequenceClassification,
     BertConfig,
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
 
     from pytest_xling.keys import JsonValue
 
-__all__ = ["MNLI", "TEXTS", "make_bart", "make_nli", "set_config"]
+__all__ = ["MNLI", "TEXTS", "by_transformers", "make_bart", "make_nli", "set_config"]
 
 MNLI = ("contradiction", "neutral", "entailment")
 TEXTS = (
@@ -130,3 +133,20 @@ def set_config(directory: Path, **settings: JsonValue) -> Path:
     kept = {key: value for key, value in config.items() if value is not None}
     path.write_text(json.dumps(kept), encoding="utf-8")
     return directory
+
+
+@cache
+def _loaded(directory: Path) -> tuple[Any, Any]:
+    """Return transformers' tokenizer and classifier."""
+    with quiet():
+        classifier: Any = AutoModelForSequenceClassification.from_pretrained(directory)
+        return AutoTokenizer.from_pretrained(directory), classifier.eval()
+
+
+def by_transformers(directory: Path, premise: str, hypothesis: str) -> dict[str, float]:
+    """Return the probabilities transformers gives for one pair on its own, cut to its limit."""
+    tokenizer, classifier = _loaded(directory)
+    inputs = tokenizer(premise, hypothesis, truncation="only_first", return_tensors="pt")
+    with torch.inference_mode():
+        row = classifier(**inputs).logits[0].softmax(-1).tolist()
+    return {classifier.config.id2label[place].lower(): value for place, value in enumerate(row)}

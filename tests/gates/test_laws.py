@@ -118,7 +118,7 @@ def _judged(
 
 
 @pytest.mark.parametrize("name", KINDS)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(data=st.data())
 def test_a_worse_answer_makes_no_better_verdict(name: str, data: st.DataObject) -> None:
     """Whatever the limit: a gate passes where its upper end is within it."""
@@ -171,11 +171,30 @@ SHARES_OF_REPEATS = Kind(
 )
 
 
-@pytest.mark.parametrize("kind", [*KINDS.values(), SHARES_OF_REPEATS], ids=[*KINDS, "shares"])
-@settings(max_examples=15, deadline=None)
+of_all_kinds = pytest.mark.parametrize(
+    "kind", [*KINDS.values(), SHARES_OF_REPEATS], ids=[*KINDS, "shares"]
+)
+
+
+@of_all_kinds
+@settings(max_examples=6, deadline=None)
 @given(data=st.data())
 def test_order_does_not_matter(kind: Kind, data: st.DataObject) -> None:
     """Answers, some without a value, may come in any: the estimate is the same to the last bit."""
+    _check_order(kind, data)
+
+
+@pytest.mark.slow
+@of_all_kinds
+@settings(max_examples=30, deadline=None)
+@given(data=st.data())
+def test_no_order_of_many_matters(kind: Kind, data: st.DataObject) -> None:
+    """Nor where many more are tried."""
+    _check_order(kind, data)
+
+
+def _check_order(kind: Kind, data: st.DataObject) -> None:
+    """Assert that an estimate is the same however its scores are shuffled."""
     value = st.sampled_from([None, 0.0, 1.0]) | (st.nothing() if kind.flag else st.floats(0, 1))
     questions = data.draw(st.integers(1, 12)) * kind.repeats
     column = st.lists(value, min_size=questions, max_size=questions)

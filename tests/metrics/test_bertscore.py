@@ -19,7 +19,6 @@ from pytest_xling.metrics.bertscore import (
     BertScoreRecall,
     CrossBertScore,
 )
-from pytest_xling.records import AnswerSet
 from tests.metrics.bertscore_cases import WORDS, make_model, repeats
 
 if TYPE_CHECKING:
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_xling.interfaces.metric import Metric
+    from pytest_xling.records import AnswerSet
 
 pytest.importorskip("bert_score", reason="needs pytest-xling[torch]")
 

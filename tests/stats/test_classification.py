@@ -43,7 +43,7 @@ def _same(expected: dict[str, float], found: Classification) -> None:
         assert pytest.approx(value) == reading.value, name
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(rows=ROWS)
 def test_the_released_convention_is_scikit_learn_on_the_known(
     rows: list[tuple[bool, bool | None, float | None]],
@@ -65,7 +65,7 @@ def test_the_released_convention_is_scikit_learn_on_the_known(
     assert found.released.auc == found.released.recall
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(rows=ROWS)
 def test_the_honest_convention_is_scikit_learn_with_a_third_label(
     rows: list[tuple[bool, bool | None, float | None]],
@@ -216,7 +216,7 @@ def test_dropping_all_leaves_no_answers() -> None:
     assert 1.0 == found.unknown_rate.value
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(st.booleans(), st.sampled_from([-1.0, 0.0, 0.5, 2.0])), max_size=30))
 def test_auc_with_ties_is_scikit_learns(rows: list[tuple[bool, float]]) -> None:
     """Ties count half."""

@@ -380,7 +380,7 @@ def test_ends_take_few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     assert steps <= 4 * 20 + 1
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(9, 90), st.integers(0, 8)), min_size=2, max_size=3),
     st.integers(0, 2),

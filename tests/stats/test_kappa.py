@@ -32,7 +32,7 @@ def _table(pairs: Sequence[tuple[str, str]]) -> np.ndarray:
     return np.array([[pairs.count((one, other)) for other in LABELS] for one in LABELS])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(pairs=PAIRS)
 def test_is_what_scikit_learn_and_statsmodels_give(pairs: list[tuple[str, str]]) -> None:
     """The value, and with it the interval by the standard error of Fleiss, Cohen and Everitt."""
@@ -51,7 +51,7 @@ def test_is_what_scikit_learn_and_statsmodels_give(pairs: list[tuple[str, str]])
         assert pytest.approx(min(high, 1.0), abs=1e-9) == found.high
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(pairs=PAIRS, relabel=st.permutations(LABELS), seed=st.integers(0, 100))
 def test_laws(pairs: list[tuple[str, str]], relabel: list[str], seed: int) -> None:
     """The interval holds the value; order, names and who is first do not matter."""
@@ -223,7 +223,7 @@ EQUAL = st.integers(2, 5).flatmap(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(ratings=EQUAL)
 def test_is_what_statsmodels_gives(ratings: list[list[str]]) -> None:
     """Where all items have as many labels, as statsmodels needs it."""

@@ -131,7 +131,7 @@ ITEMS = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(items=ITEMS)
 def test_is_what_scikit_learn_gives(items: list[tuple[str, str, float]]) -> None:
     """With ``sample_weight``; what it calls NaN or warns of is None here."""

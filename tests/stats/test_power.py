@@ -46,7 +46,7 @@ def test_samples_are_statsmodels(effect: float) -> None:
     assert math.ceil(expected) == samples_needed(effect, Noise(sd=0.4))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(noises, st.floats(0.02, 0.5), st.integers(1, 8), st.sampled_from([0.5, 0.8, 0.95]))
 def test_so_many_samples_and_no_fewer(
     noise: Noise, effect: float, repeats: int, power: float

@@ -82,7 +82,8 @@ def _again(scores: Sequence[Score], weights: Sequence[int], rows: dict[Any, int]
     ],
 )
 @pytest.mark.parametrize(
-    ("questions", "repeats", "missing"), [(12, 1, 0.0), (20, 3, 0.2), (60, 2, 0.1), (2, 1, 0.0)]
+    ("questions", "repeats", "missing"),
+    [(12, 1, 0.0), (20, 3, 0.2), (2, 1, 0.0), pytest.param(60, 2, 0.1, marks=pytest.mark.slow)],
 )
 def test_ends_are_what_the_gate_sees(
     metric: str, key: LimitKey, questions: int, repeats: int, missing: float

@@ -17,7 +17,7 @@ ITEMS = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(items=ITEMS, weight=st.floats(0.01, 100))
 def test_equal_weights_are_none(items: list[tuple[bool, float, int]], weight: float) -> None:
     """Rate and effective size are those of the plain, clustered rate."""
@@ -30,7 +30,7 @@ def test_equal_weights_are_none(items: list[tuple[bool, float, int]], weight: fl
     assert pytest.approx((low, high)) == (found.low, found.high)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(items=ITEMS, factor=st.floats(0.1, 10))
 def test_laws(items: list[tuple[bool, float, int]], factor: float) -> None:
     """The scale of the weights does not matter; the interval holds the rate."""

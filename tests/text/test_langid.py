@@ -48,7 +48,7 @@ def test_agrees_with_langid_on_stored_answers(count: int) -> None:
     assert [original.classify(text)[0] for text in sample] == langid.identify(sample)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 @given(st.lists(ANY_TEXT, max_size=6))
 def test_agrees_with_langid_on_any_text(texts: list[str]) -> None:
     """Random text is no exception, alone or beside others."""
