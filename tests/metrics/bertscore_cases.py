@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from pytest_xling.records import Annotation, Answer, AnswerSet, Response, Sample
+from pytest_xling.records import AnswerSet
+from tests.answers import annotated_answer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,19 +58,9 @@ def make_model(folder: Path, *, broken: bool = False) -> None:
     model.save_pretrained(folder)
 
 
-def answer(text: str | None, *, language: str = "en", translation: str | None = None) -> Answer:
-    """Return an answer, maybe with its translation."""
-    value = {"text": translation, "reason": "" if translation else "repeats itself"}
-    return Answer(
-        sample=Sample(id="q1", benchmark="b", language=language, prompt={"question": "?"}),
-        response=Response(text=text, stop_reason="stop"),
-        annotations={"translate": Annotation(kind="translate", value=value, signature="")},
-    )
-
-
 def repeats(texts: Sequence[str], *, language: str = "en", pivot: Sequence[str] = ()) -> AnswerSet:
     """Return a set of answers."""
     return AnswerSet(
-        answers=tuple(answer(text, language=language) for text in texts),
-        pivot=tuple(answer(text) for text in pivot),
+        answers=tuple(annotated_answer(text, language) for text in texts),
+        pivot=tuple(map(annotated_answer, pivot)),
     )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pytest_xling.records import Annotation, Answer, AnswerSet, Reading, Response, Sample
+from pytest_xling.records import Answer, AnswerSet, Reading
 from pytest_xling.registry import load
 from tests.annotators.values import stance_value
+from tests.answers import annotated_answer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,18 +32,8 @@ def answer(
     if level is not None:
         prompt["level"] = str(level)
     said = value if isinstance(value, dict) else stance_value(value, reason="no answer: empty")
-    return Answer(
-        sample=Sample(
-            id=f"c01-l{level}",
-            benchmark="b",
-            language=language,
-            parallel_id="c01",
-            prompt=prompt,
-            reference=reference,
-        ),
-        response=Response(text=TEXT, stop_reason="stop"),
-        annotations={f"stance_{by}": Annotation(kind=f"stance_{by}", value=said, signature="s")},
-    )
+    sample = {"id": f"c01-l{level}", "parallel_id": "c01", "prompt": prompt, "reference": reference}
+    return annotated_answer(TEXT, language, {f"stance_{by}": said}, **sample)
 
 
 def one(name: str, value: Any, **fields: Any) -> Reading:  # noqa: ANN401  as above

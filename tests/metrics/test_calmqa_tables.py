@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import statistics
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -23,7 +23,8 @@ from pytest_xling.languages import find
 from pytest_xling.metrics.answer_length import AnswerLength
 from pytest_xling.metrics.repetition import Repetition
 from pytest_xling.metrics.wrong_language import WrongLanguage
-from pytest_xling.records import Annotation, Answer, Response, Sample
+from pytest_xling.records import Annotation, Answer
+from tests.answers import annotated_answer
 
 pytestmark = pytest.mark.slow
 
@@ -108,21 +109,17 @@ def _answer(model: str, stored: dict[str, dict[str, dict[str, str]] | str]) -> A
     assert isinstance(translations, dict)
     text = translations[language]["text"]
     error = model.startswith("Gemini") and text.strip() in GEMINI_SAYS_INSTEAD
-    return Answer(
-        sample=Sample(id="q", benchmark="culture", language=find(language).code, prompt={}),
-        response=Response(text="" if error else text, stop_reason="error" if error else "stop"),
+    code = find(language).code
+    return (
+        annotated_answer("", code, stop_reason="error") if error else annotated_answer(text, code)
     )
 
 
 def _score(answers: list[Answer]) -> list[Scored]:
     values = LanguageId().annotate([a.text for a in answers], [a.language for a in answers])
     annotated = [
-        Answer(
-            sample=answer.sample,
-            response=answer.response,
-            annotations={"language_id": Annotation(kind="language_id", value=v, signature="")},
-        )
-        for answer, v in zip(answers, values, strict=True)
+        replace(a, annotations={"language_id": Annotation(kind="", value=v, signature="")})
+        for a, v in zip(answers, values, strict=True)
     ]
     readings = zip(
         annotated,

@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
-import asyncio
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_xling.annotators.correctness_label import CorrectnessLabel
-from pytest_xling.records import Annotation, Answer, Reading, Response, Sample
+from pytest_xling.records import Annotation, Answer, Reading
 from pytest_xling.registry import load
-from tests.annotators.judges import Judge, says
+from tests.annotators.judges import Judge, annotation, says
+from tests.answers import annotated_answer
+
+if TYPE_CHECKING:
+    from pytest_xling.keys import JsonValue
 
 LABELS = ("contradictory", "dissimilar", "less_comprehensive", "more_comprehensive")
 REASONING = "Both say \x1b[31mthe same\x1b[0m.\n" + "And so it goes. " * 50
 
 
-def judged(reply: str, *, reference: str | None = "Two litres.") -> Answer:
+def judged(reply: str, **reference: str | None) -> Answer:
     """Return an answer with what the real annotator makes of a judge's reply."""
-    sample = Sample(
-        id="q1",
-        benchmark="b",
-        language="hi",
-        prompt={"question": "How much?"},
-        reference=reference,
-    )
-    answer = Answer(sample=sample, response=Response(text="दो लीटर।", stop_reason="stop"))
-    value = asyncio.run(CorrectnessLabel().annotate(answer, Judge(lambda *_: reply)))
+    plain = annotated_answer("दो लीटर।", "hi", **{"reference": "Two litres."} | reference)
+    return labelled(plain, annotation(CorrectnessLabel(), plain, Judge(lambda *_: reply)))
+
+
+def labelled(answer: Answer, value: JsonValue) -> Answer:
+    """Return an answer with a judge's label."""
     seen = Annotation(kind="correctness_label", value=value, signature="")
-    return Answer(sample=sample, response=answer.response, annotations={"correctness_label": seen})
+    return replace(answer, annotations={"correctness_label": seen})
 
 
 @pytest.fixture(params=LABELS)
@@ -64,9 +65,5 @@ def test_no_label_is_no_value(metric: Any) -> None:  # noqa: ANN401
 def test_a_base_model_gives_no_reasoning(metric: Any) -> None:  # noqa: ANN401
     """A raised metric then says that much."""
     value = {"label": metric.name, "reasoning": "", "reason": "", "swapped": None}
-    seen = Annotation(kind="correctness_label", value=value, signature="")
-    given = judged(says(metric.name, REASONING))
-    plain = Answer(
-        sample=given.sample, response=given.response, annotations={"correctness_label": seen}
-    )
+    plain = labelled(annotated_answer("दो लीटर।", "hi"), value)
     assert [Reading(value=1.0, reason="the judge gave no reasoning")] == metric.score([plain])

@@ -13,9 +13,10 @@ from pytest_xling.metrics.empathy import (
     Explorations,
     Interpretations,
 )
-from pytest_xling.records import Annotation, Answer, AnswerSet, Reading, Response, Sample
+from pytest_xling.records import Answer, AnswerSet, Reading
 from pytest_xling.text.empathy import MECHANISMS
 from tests.annotators.values import empathy_value
+from tests.answers import annotated_answer
 
 if TYPE_CHECKING:
     from pytest_xling.text.empathy import Presence
@@ -33,11 +34,7 @@ def answer(profile: str, language: str = "hi", *, reason: str = "no answer: refu
         reason=reason if "?" in profile else "",
         reasoning={mechanism: f"sees {mechanism}" for mechanism in MECHANISMS},
     )
-    return Answer(
-        sample=Sample(id="p", benchmark="b", language=language, prompt={"question": "Alone."}),
-        response=Response(text="…", stop_reason="stop"),
-        annotations={"empathy_head": Annotation(kind="empathy_head", value=value, signature="")},
-    )
+    return annotated_answer("…", language, {"empathy_head": value})
 
 
 def consistency(own: tuple[str, ...], pivot: tuple[str, ...]) -> Reading:

@@ -19,7 +19,8 @@ from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find
 from pytest_xling.metrics import english_words
 from pytest_xling.metrics.english_words import EnglishWords
-from pytest_xling.records import Answer, Response, Sample
+from pytest_xling.records import Sample
+from tests.answers import annotated_answer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,11 +55,7 @@ words = st.sampled_from(sorted(set(WORDS) - set(EnglishWords().loans.split())))
 
 
 def _reading(text: str, language: str, metric: EnglishWords | None = None) -> Reading:
-    answer = Answer(
-        sample=Sample(id="q", benchmark="b", language=language, prompt={}),
-        response=Response(text=text, stop_reason="stop"),
-    )
-    (reading,) = (metric or EnglishWords()).score([answer])
+    (reading,) = (metric or EnglishWords()).score([annotated_answer(text, language)])
     return reading
 
 

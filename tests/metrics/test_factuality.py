@@ -18,7 +18,8 @@ from pytest_xling.metrics.factuality import (
     Overall,
     Relevance,
 )
-from pytest_xling.records import Annotation, Answer, Response, Sample
+from pytest_xling.records import Annotation, Answer
+from tests.answers import annotated_answer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,13 +50,7 @@ def answer(
             "unparsed": False,
         },
     }
-    made = Answer(
-        sample=Sample(id="q", benchmark="b", language="hi", prompt={"question": "?"}),
-        response=Response(text="रोटी", stop_reason="stop"),
-        annotations={
-            name: Annotation(kind=name, value=value, signature="") for name, value in values.items()
-        },
-    )
+    made = annotated_answer("रोटी", "hi", values)
     checks = Factuality().checks(made)
     found: Any = [v for v in verdicts or () if v != ""]
     return replace(

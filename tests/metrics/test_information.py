@@ -10,7 +10,8 @@ import pytest
 
 from pytest_xling.errors import ConfigError
 from pytest_xling.metrics.information import Information, InformationPrecision, InformationRecall
-from pytest_xling.records import Annotation, Answer, AnswerSet, Response, Sample
+from pytest_xling.records import Annotation, Answer, AnswerSet
+from tests.answers import annotated_answer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,17 +23,11 @@ Verdict = bool | None
 
 def answer(claims: Sequence[str] | None, language: str, *, reason: str = "") -> Answer:
     """Return an answer and its claims."""
-    value: JsonValue = {
-        "claims": None
-        if claims is None
-        else [{"text": text, "sentence": text, "native": f"<{text}>"} for text in claims],
-        "reason": reason,
-    }
-    return Answer(
-        sample=Sample(id="q1", benchmark="b", language=language, prompt={"question": "?"}),
-        response=Response(text=f"answer in {language}", stop_reason="stop"),
-        annotations={"claims": Annotation(kind="claims", value=value, signature="")},
-    )
+    listed: list[JsonValue] = [
+        {"text": text, "sentence": text, "native": f"<{text}>"} for text in claims or ()
+    ]
+    value: JsonValue = {"claims": None if claims is None else listed, "reason": reason}
+    return annotated_answer(f"answer in {language}", language, {"claims": value})
 
 
 def checked(own: Sequence[Verdict], pivot: Sequence[Verdict]) -> AnswerSet:

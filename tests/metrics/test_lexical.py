@@ -14,8 +14,9 @@ from scipy.spatial.distance import jaccard
 
 from pytest_xling.metrics.length import Length
 from pytest_xling.metrics.ngrams import Sim1Gram, Sim2Gram, jaccard_of_pairs
-from pytest_xling.records import Annotation, Answer, AnswerSet, Reading, Response, Sample
+from pytest_xling.records import AnswerSet, Reading
 from pytest_xling.text.words import words
+from tests.answers import annotated_answer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,21 +28,9 @@ METRICS = (Length, Sim1Gram, Sim2Gram)
 ALL = ("length", "sim_1gram", "sim_2gram")
 
 
-def answer(text: str, *, language: str = "en", english: str | None = None, why: str = "") -> Answer:
-    """Return an answer, translated as *english* (None: not, because *why*)."""
-    translation = Annotation(
-        kind="translate", value={"text": english, "reason": why}, signature="by hand"
-    )
-    return Answer(
-        sample=Sample(id="q1", benchmark="b", language=language, prompt={"question": "?"}),
-        response=Response(text=text, stop_reason="stop"),
-        annotations={} if language == "en" else {"translate": translation},
-    )
-
-
 def answers(*texts: str, language: str = "en") -> AnswerSet:
     """Return a set of answers."""
-    return AnswerSet(answers=tuple(answer(text, language=language) for text in texts))
+    return AnswerSet(answers=tuple(annotated_answer(text, language) for text in texts))
 
 
 def value(metric: Length | Sim1Gram | Sim2Gram, *texts: str, language: str = "en") -> float | None:

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_xling.metrics.sentence_similarity import CrossSimSent, SimSent
-from pytest_xling.records import Annotation, Answer, AnswerSet, Response, Sample
+from pytest_xling.records import AnswerSet
+from tests.answers import annotated_answer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,24 +31,10 @@ ENGLISH = (
 HINDI = (f"{PREFIX}खूब पानी पिएँ।", f"{PREFIX}तीन दिन बाद डॉक्टर को दिखाएँ।")
 
 
-def answer(text: str, *, translation: str | None = None) -> Answer:
-    """Return an answer, maybe with its translation."""
-    value = {"text": translation, "reason": "" if translation else "no translation"}
-    return Answer(
-        sample=Sample(
-            id="q1",
-            benchmark="b",
-            language="en" if text.isascii() else "hi",
-            prompt={"question": "?"},
-        ),
-        response=Response(text=text, stop_reason="stop"),
-        annotations={"translate": Annotation(kind="translate", value=value, signature="")},
-    )
-
-
 def answers(texts: Sequence[str], *, pivot: Sequence[str] = ()) -> AnswerSet:
     """Return a set of answers."""
-    return AnswerSet(answers=tuple(map(answer, texts)), pivot=tuple(answer(text) for text in pivot))
+    own, other = (tuple(map(annotated_answer, side)) for side in (texts, pivot))
+    return AnswerSet(answers=own, pivot=other)
 
 
 def engine(texts: Sequence[str]) -> NDArray[np.float32]:

@@ -9,21 +9,18 @@ import pytest
 
 from pytest_xling.errors import ConfigError
 from pytest_xling.metrics.stance.answers import StanceScore
-from pytest_xling.records import Annotation, Answer, Reading, Response, Sample
+from pytest_xling.records import Answer, Reading
 from pytest_xling.registry import load
 from pytest_xling.text.stance import STANCES
 from tests.annotators.values import stance_value
+from tests.answers import annotated_answer
 
 if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
 
 
 def _answer(value: JsonValue, *, by: str = "stance_reader") -> Answer:
-    return Answer(
-        sample=Sample(id="c1-l0", benchmark="b", language="hi", prompt={"question": "?"}),
-        response=Response(text="…", stop_reason="stop"),
-        annotations={by: Annotation(kind=by, value=value, signature="")},
-    )
+    return annotated_answer("…", "hi", {by: value})
 
 
 def test_the_registry_knows_the_metric() -> None:

@@ -21,8 +21,9 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from pytest_xling.errors import ConfigError
 from pytest_xling.metrics.topics.models import _tomotopy, fitted_topics, vocabulary
-from pytest_xling.records import Annotation, Answer, AnswerSet, Response, Sample
+from pytest_xling.records import Answer, AnswerSet
 from pytest_xling.registry import load
+from tests.answers import annotated_answer, translation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,16 +43,8 @@ FIELDS = (
 
 def answer(text: str, *, sample: int = 0, language: str = "en", english: str = "") -> Answer:
     """Return an answer to a question, with its translation."""
-    translation = Annotation(
-        kind="translate", value={"text": english or None, "reason": "by hand"}, signature="by hand"
-    )
-    return Answer(
-        sample=Sample(
-            id=f"q{sample}", benchmark="b", language=language, prompt={"question": "Why?"}
-        ),
-        response=Response(text=text, stop_reason="stop"),
-        annotations={} if language == "en" else {"translate": translation},
-    )
+    said = {} if language == "en" else {"translate": translation(english or None)}
+    return annotated_answer(text, language, said, id=f"q{sample}")
 
 
 def about(field: int, seed: str, *, count: int = 30) -> str:

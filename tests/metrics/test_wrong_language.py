@@ -13,12 +13,12 @@ from pytest_xling.annotators.language_id import LanguageId
 from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find
 from pytest_xling.metrics.wrong_language import WrongLanguage
-from pytest_xling.records import Annotation, Answer, Response, Sample
+from tests.answers import annotated_answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pytest_xling.records import Reading
+    from pytest_xling.records import Answer, Reading
 
 CALMQA = Path(__file__).resolve().parents[2] / "../shared/data/calmqa/datasets"
 API_ERRORS = frozenset(["", "OTHER", "SAFETY", "RECITATION", "BLOCKLIST"])
@@ -221,15 +221,7 @@ def _readings(pairs: Sequence[tuple[str, str]]) -> list[Reading]:
     values = LanguageEvidence().annotate([text for text, _ in pairs], [code for _, code in pairs])
     return WrongLanguage().score(
         [
-            Answer(
-                sample=Sample(id="q", benchmark="b", language=code, prompt={}),
-                response=Response(text=text, stop_reason="stop"),
-                annotations={
-                    "language_evidence": Annotation(
-                        kind="language_evidence", value=value, signature=""
-                    )
-                },
-            )
+            annotated_answer(text, code, {"language_evidence": value})
             for (text, code), value in zip(pairs, values, strict=True)
         ]
     )

@@ -14,12 +14,12 @@ import pytest
 from pytest_xling.annotators.line_languages import LineLanguages
 from pytest_xling.errors import ConfigError
 from pytest_xling.metrics.wrong_line import WrongLine
-from pytest_xling.records import Annotation, Answer, Response, Sample
+from tests.answers import annotated_answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pytest_xling.records import Reading
+    from pytest_xling.records import Answer, Reading
 
 LCB = Path(__file__).resolve().parents[2] / "../.mirror/for-ai+language-confusion/repo"
 TURKISH = "Kedim her sabah pencerenin önünde oturup kuşları izler."
@@ -187,13 +187,7 @@ def test_published_line_pass_rates() -> None:
     )
     for row, text, value in zip(rows, texts, seen, strict=True):
         reading = WrongLine().read(
-            Answer(
-                sample=Sample(id="q", benchmark="b", language=row["language"], prompt={}),
-                response=Response(text=text, stop_reason="stop"),
-                annotations={
-                    "line_languages": Annotation(kind="line_languages", value=value, signature="")
-                },
-            )
+            annotated_answer(text, row["language"], {"line_languages": value})
         )
         if reading.value is not None:
             by_source = passed[row["task"]][row["language"]]
