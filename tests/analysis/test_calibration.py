@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from pytest_xling.config.settings import Settings
 from pytest_xling.engine.executor import Executor
 from pytest_xling.engine.models import make_models, make_provider, make_roles
 from pytest_xling.engine.run import Run
-from pytest_xling.engine.steps import StepFactory, make_step_factory
+from pytest_xling.engine.steps import make_step_factory
 from pytest_xling.store.database import Database
 from pytest_xling.store.measurements import calibration_of, calibrations
 from pytest_xling.text.empathy import MECHANISMS
@@ -52,9 +53,20 @@ def labelled(*languages: str, source: str = "bundled@1", human: bool = False) ->
 @pytest.fixture
 def database(tmp_path: Path) -> Iterator[Database]:
     """A store."""
-    opened = Database(tmp_path / "store.sqlite")
-    yield opened
-    opened.close()
+    with closing(Database(tmp_path / "store.sqlite")) as store:
+        yield store
+
+
+def opened(settings: Settings, database: Database) -> Run:
+    """Return what annotators are asked by."""
+    provider = make_provider(settings)
+    provider.check()
+    roles = make_roles(settings, provider)
+    tested, others = make_models(
+        settings, provider, roles, model=settings.model, executor=Executor()
+    )
+    factory = make_step_factory(settings)
+    return Run(run_id="", database=database, tested=tested, roles=others, factory=factory)
 
 
 def measured(
@@ -73,13 +85,7 @@ def measured(
     settings = Settings(model=f"scripted:{script}")
 
     async def run() -> list[Calibration]:
-        provider = make_provider(settings)
-        provider.check()
-        roles = make_roles(settings, provider)
-        tested, others = make_models(
-            settings, provider, roles, model=settings.model, executor=Executor()
-        )
-        made = Run(run_id="", database=database, tested=tested, roles=others, factory=StepFactory())
+        made = opened(settings, database)
         try:
             return await calibrate(
                 made, database, annotator=annotator, labelled=labels, languages=languages
@@ -124,19 +130,7 @@ def test_a_judge_that_is_asked_anew_reads_the_same_translation(
     )
 
     async def run() -> None:
-        provider = make_provider(settings)
-        provider.check()
-        roles = make_roles(settings, provider)
-        tested, others = make_models(
-            settings, provider, roles, model=settings.model, executor=Executor()
-        )
-        made = Run(
-            run_id="",
-            database=database,
-            tested=tested,
-            roles=others,
-            factory=make_step_factory(settings),
-        )
+        made = opened(settings, database)
         answers = [item.answer for item in labelled("hi").items]
         try:
             for edition in (0, 7):

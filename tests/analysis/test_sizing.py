@@ -19,6 +19,7 @@ from pytest_xling.analysis.sizing import (
 from pytest_xling.gates.decide import judge_gates
 from pytest_xling.gates.spec import GateSpec
 from pytest_xling.records import Score, Threshold
+from tests.gates.judging import score
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,18 +30,10 @@ RUNS = 900
 def _score(
     sample: str, language: str, value: float | None, *, repeat: int = 0, level: int | None = None
 ) -> Score:
-    return Score(
-        metric="no_answer",
-        benchmark="b",
-        sample_id=sample if level is None else f"{sample}-l{level}",
-        language=language,
-        condition=f"t1-r{repeat}" if repeat else "t1",
-        value=value,
-        reason="",
-        signature="s",
-        cluster="" if level is None else sample,
-        level=level,
-    )
+    at = {} if level is None else {"cluster": sample, "level": level}
+    sample = sample if level is None else f"{sample}-l{level}"
+    condition = f"t1-r{repeat}" if repeat else "t1"
+    return score(value, sample, metric="no_answer", language=language, condition=condition, **at)
 
 
 def _found(here: np.ndarray, there: np.ndarray, *, max_gap: float) -> float:

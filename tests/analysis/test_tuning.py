@@ -13,6 +13,7 @@ from pytest_xling.analysis.tuning.tables import Limit, tables
 from pytest_xling.gates.decide import judge_gates
 from pytest_xling.gates.spec import GateSpec
 from pytest_xling.records import Score, Threshold
+from tests.gates.judging import score
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -51,16 +52,7 @@ def _run(
 ) -> dict[tuple[str, str], list[Score]]:
     return {
         (metric, language): [
-            Score(
-                metric=metric,
-                benchmark="b",
-                sample_id=f"q{number:03}",
-                language=language,
-                condition="",
-                value=value,
-                reason="" if value is not None else "refused",
-                signature="s",
-            )
+            score(value, f"q{number:03}", metric=metric, language=language)
             for number, value in enumerate(column)
         ]
         for language, column in values.items()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,13 +12,13 @@ import pytest
 from pytest_xling.analysis.tuning.tables import Limit, tables
 from pytest_xling.gates.pairing import cluster_of
 from pytest_xling.gates.spec import GateSpec
-from pytest_xling.records import Score, Threshold
-from tests.gates.judging import judge_gate
+from tests.gates.judging import judge_gate, limits, score
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_xling.analysis.tuning.tables import LimitKey
+    from pytest_xling.records import Score
 
 SHARES = ("no_answer", "factual_accuracy")
 
@@ -38,15 +39,12 @@ def _scores(
             if draw.random() < missing:
                 value = None
             found.append(
-                Score(
+                score(
+                    value,
+                    f"q{number:03}",
                     metric=metric,
-                    benchmark="b",
-                    sample_id=f"q{number:03}",
                     language=language,
                     condition=f"r{repeat}" if repeat else "",
-                    value=value,
-                    reason="",
-                    signature="s",
                     cluster=f"c{number // 2}" if questions > 30 else "",
                 )
             )
@@ -56,15 +54,9 @@ def _scores(
 def _again(scores: Sequence[Score], weights: Sequence[int], rows: dict[Any, int]) -> list[Score]:
     """Return the scores with each question as often as its weight says."""
     return [
-        Score(
-            **{name: getattr(score, name) for name in Score.__slots__}
-            | {
-                "sample_id": f"{score.sample_id}x{time}",
-                "cluster": f"{cluster_of(score)[1]}x{time}",
-            }
-        )
-        for score in scores
-        for time in range(weights[rows[cluster_of(score)]])
+        replace(one, sample_id=f"{one.sample_id}x{time}", cluster=f"{cluster_of(one)[1]}x{time}")
+        for one in scores
+        for time in range(weights[rows[cluster_of(one)]])
     ]
 
 
@@ -96,7 +88,7 @@ def test_ends_are_what_the_gate_sees(
         for seed, language in enumerate(("hi", "en"))
     }
     gap = key == "max_gap"
-    threshold = Threshold(benchmark="b", metric=metric, language="hi", min_n=2, alpha=0.1)
+    threshold = limits(metric=metric, min_n=2, alpha=0.1)
     spec = GateSpec(
         threshold=threshold, kind="gap" if gap else "limit", pivot="en" if gap else None
     )
@@ -114,16 +106,16 @@ def test_ends_are_what_the_gate_sees(
         for away in (1e-5, -1e-5) if np.isfinite(end) else (0.0,):
             bound = limit.turned(float(end) + away) if np.isfinite(end) else limit.turned(0.5)
             said: dict[str, Any] = {key: bound}
-            limits = Threshold(
-                benchmark="b", metric=metric, language="hi", min_n=2, alpha=0.1, **said
-            )
             verdict = judge_gate(
-                scores, limits, kind=spec.kind, pivot=(spec.pivot, pivot) if spec.pivot else None
+                scores,
+                replace(threshold, **said),
+                kind=spec.kind,
+                pivot=(spec.pivot, pivot) if spec.pivot else None,
             )
             outcomes.append(verdict.outcome == "pass")
         if not np.isfinite(end):
             assert [False] == outcomes
         elif end < limit.extreme - 1e-5 and not (gap and end < 1e-4):
-            assert [True, False] == outcomes, (end, limits, verdict.reason)
+            assert [True, False] == outcomes, (end, verdict.reason)
             judged += 1
     assert judged or questions == 2

@@ -19,13 +19,14 @@ from pytest_xling.gates.differences import gap_estimate
 from pytest_xling.gates.estimate import Measure
 from pytest_xling.gates.judge import judge, judge_family
 from pytest_xling.gates.pairing import NOISE
-from pytest_xling.records import Score, Threshold
+from pytest_xling.records import Threshold
 from pytest_xling.stats.cluster_bootstrap import cluster_bootstrap
 from pytest_xling.stats.p_values import holm
 from pytest_xling.stats.paired_means import PairedMean, paired_mean
 from pytest_xling.stats.paired_tests import sign_flip_test
 from pytest_xling.stats.power import Noise, power_of_mean
 from pytest_xling.stats.tango import RateDifference, rate_difference
+from tests.gates.judging import scores_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -118,22 +119,6 @@ def _family_wise(ps: Sequence[float | None]) -> float:
     """Return the share of runs in which Holm lets any language be different."""
     table = np.array([1.0 if p is None else p for p in ps]).reshape(RUNS, LANGUAGES)
     return float(np.mean([min(holm(run)) < ALPHA for run in table.tolist()]))
-
-
-def _scores(values: Sequence[float], language: str) -> list[Score]:
-    return [
-        Score(
-            metric="m",
-            benchmark="b",
-            sample_id=f"q{number}",
-            language=language,
-            condition="",
-            value=value,
-            reason="",
-            signature="s",
-        )
-        for number, value in enumerate(values)
-    ]
 
 
 @pytest.mark.slow
@@ -243,8 +228,8 @@ def test_gates_are_what_was_simulated(kind: MetricKind) -> None:
         verdicts = []
         for language in range(LANGUAGES):
             estimate = gap_estimate(
-                _scores(second[run, :, language].tolist(), "hi"),
-                _scores(first[run, :, language].tolist(), "en"),
+                scores_of(second[run, :, language].tolist(), "hi"),
+                scores_of(first[run, :, language].tolist(), "en"),
                 Measure(
                     metric="m",
                     language="hi",
