@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from pytest_xling.records import Annotation, Answer, Response, Sample
+from pytest_xling.records import Annotation, Answer, AnswerSet, Response, Sample
+from pytest_xling.registry import load
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from pytest_xling.interfaces.metric import Metric
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import StopReason
+
+Scored = TypeVar("Scored", Answer, AnswerSet)
 
 
 def annotated_answer(
@@ -44,3 +49,15 @@ def annotated_answer(
 def translation(text: str | None, why: str = "repeats itself") -> dict[str, JsonValue]:
     """Return a translation, or *why* there is none."""
     return {"text": text, "reason": "" if text else why}
+
+
+def checked(metric: Metric[Scored], answers: Scored) -> Scored:
+    """Return an answer, or a set, with its checks annotated by the annotator *metric* names."""
+    annotator = load("annotator", metric.checked_by)()
+    checks = metric.checks(answers)
+    values = annotator.annotate([c.text for c in checks], [c.language for c in checks])
+    annotated = [
+        replace(check, annotations={annotator.name: Annotation(kind="", value=v, signature="")})
+        for check, v in zip(checks, values, strict=True)
+    ]
+    return replace(answers, checks=tuple(annotated))

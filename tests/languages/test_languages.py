@@ -132,28 +132,6 @@ def test_codes_are_sorted_unique_and_the_bundled_data_is_among_them() -> None:
     assert 51 == len(codes())
 
 
-@pytest.mark.parametrize(
-    ("spelling", "code"),
-    [
-        ("iw", "he"),
-        ("heb", "he"),
-        ("Hindi", "hi"),
-        ("hindi", "hi"),
-        ("हिन्दी", "hi"),
-        ("zh-CN", "zh"),
-        ("zh_Hans", "zh"),
-        ("zho", "zh"),
-        (" FR-ca ", "fr"),
-        ("Farsi", "fa"),
-        ("in", "id"),
-        ("Setswana", "tn"),
-    ],
-)
-def test_other_spellings_resolve(spelling: str, code: str) -> None:
-    """Older codes, ISO 639-2/3, regions and names find their language."""
-    assert code == find(spelling).code
-
-
 @pytest.mark.parametrize("field", ["code", "english_name", "native_name"])
 def test_every_language_is_found_by_its_code_and_names(field: str) -> None:
     """No spelling of one language hides another."""
@@ -165,23 +143,6 @@ def test_aliases_belong_to_one_language() -> None:
     """No alias or code stands for two languages."""
     spellings = [s for language in languages() for s in (language.code, *language.aliases)]
     assert sorted(set(spellings)) == sorted(spellings)
-
-
-@pytest.mark.parametrize(
-    ("spelling", "hint"),
-    [("hindu", "'hindi'"), ("es-AR1", "'es'"), ("swahilli", "'swahili'"), ("cz", "'cs'")],
-)
-def test_unknown_language_near_a_known_one(spelling: str, hint: str) -> None:
-    """The message repeats the word and suggests one."""
-    with pytest.raises(ConfigError) as caught:
-        find(spelling)
-    assert f"unknown language {spelling!r}. Did you mean {hint}?" == str(caught.value)
-
-
-def test_unknown_language_near_none() -> None:
-    """Without a suggestion the message says how languages are named."""
-    with pytest.raises(ConfigError, match=r"'qqxxzz'\. Languages go by their BCP 47 tag, such as"):
-        find("qqxxzz")
 
 
 @given(st.text())

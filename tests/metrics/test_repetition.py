@@ -36,7 +36,7 @@ def naive(text: str, length: int, times: int) -> int:
 
 
 @settings(
-    deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    deadline=None, max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(
     texts=st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=40), max_size=6),

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_xling.errors import ConfigError
 from pytest_xling.metrics.wrong_language import ThoughtLanguage
-from pytest_xling.records import Annotation
-from pytest_xling.registry import load
+from tests.answers import checked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,15 +23,7 @@ HINDI = "उपयोगकर्ता पूछता है कि रोट�
 
 def read(metric: ThoughtLanguage, answer: Answer) -> Reading:
     """Return the reading, its checks annotated by the real annotator."""
-    annotator = load("annotator", metric.checked_by)()
-    checks = metric.checks(answer)
-    values = annotator.annotate([c.text for c in checks], [c.language for c in checks])
-    annotated = [
-        replace(check, annotations={annotator.name: Annotation(kind="", value=v, signature="")})
-        for check, v in zip(checks, values, strict=True)
-    ]
-    (reading,) = metric.score([replace(answer, checks=tuple(annotated))])
-    return reading
+    return metric.read(checked(metric, answer))
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import pytest
 
 from pytest_xling.metrics.tool_called import ToolCalled
 from pytest_xling.metrics.wrong_language import ArgumentLanguage
-from pytest_xling.records import Annotation, AnswerSet, ToolCall
-from pytest_xling.registry import load
+from pytest_xling.records import AnswerSet, ToolCall
+from tests.answers import checked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,15 +59,7 @@ def test_what_was_called(
 def _read(own: Answer, english: Answer) -> Reading:
     """Return the reading, its checks annotated by the real annotator."""
     metric = ArgumentLanguage()
-    answers = AnswerSet(answers=(own,), pivot=(english,))
-    annotator = load("annotator", metric.checked_by)()
-    checks = metric.checks(answers)
-    values = annotator.annotate([c.text for c in checks], [c.language for c in checks])
-    annotated = [
-        replace(check, annotations={annotator.name: Annotation(kind="", value=v, signature="")})
-        for check, v in zip(checks, values, strict=True)
-    ]
-    return metric.read(replace(answers, checks=tuple(annotated)))
+    return metric.read(checked(metric, AnswerSet(answers=(own,), pivot=(english,))))
 
 
 @pytest.mark.parametrize(

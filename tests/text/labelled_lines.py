@@ -15,13 +15,14 @@ from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find
 from pytest_xling.metrics.wrong_language import WrongLanguage
 from pytest_xling.metrics.wrong_line import WrongLine
-from pytest_xling.records import Annotation, Answer, Response, Sample
+from tests.answers import annotated_answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pytest_xling.interfaces.annotator import TextAnnotator
     from pytest_xling.interfaces.metric import Metric
+    from pytest_xling.records import Answer
 
 __all__ = [
     "CASES",
@@ -154,13 +155,8 @@ def _read_by(
     values = annotator.annotate([lines[at] for at in known], [languages[at] for at in known])
     readings: list[float | None] = [None] * len(lines)
     for at, value in zip(known, values, strict=True):
-        found = Annotation(kind=annotator.name, value=value, signature="")
         code = find(languages[at]).code
-        answer = Answer(
-            sample=Sample(id="q", benchmark="b", language=code, prompt={}),
-            response=Response(text=lines[at], stop_reason="stop"),
-            annotations={annotator.name: found},
-        )
+        answer = annotated_answer(lines[at], code, {annotator.name: value})
         readings[at] = metric.read(answer).value
     return readings
 

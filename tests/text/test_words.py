@@ -99,7 +99,7 @@ def test_marks_stay_with_their_letters(word: str) -> None:
     assert unicodedata.normalize("NFC", word) == found
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(ALPHABETIC)
 def test_alphabets_are_split_by_uax_29(text: str) -> None:
     """Another implementation of the standard finds the same words."""
