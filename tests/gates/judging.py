@@ -54,13 +54,6 @@ def estimated(
     return Estimate(value=value, low=low, high=high, **plain | fields)
 
 
-def ends(made: Estimate) -> tuple[float, float]:
-    """Return both ends of an interval, which has to be there."""
-    assert made.low is not None
-    assert made.high is not None
-    return made.low, made.high
-
-
 def measure(**fields: Any) -> Measure:
     """Return what is measured: the metric ``m`` in Hindi."""
     plain: dict[str, Any] = {"metric": "m", "language": "hi"}

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from pytest_xling.gates.estimate import cases_estimate
 from pytest_xling.gates.reasons import limit_of
 from pytest_xling.stats.rate_intervals import exact_interval
-from tests.gates.judging import ends, judge_gate, limits, measure, score
+from tests.gates.judging import judge_gate, limits, measure, score
+from tests.intervals import ends
 
 if TYPE_CHECKING:
     from pytest_xling.records import Estimate, Score, Verdict

@@ -10,7 +10,8 @@ import pytest
 
 from pytest_xling.gates.corrected import LEAST_LABELS
 from pytest_xling.store.human_labels import HumanLabel
-from tests.gates.judging import at_levels, baseline, ends, judge_gate, limits, scores_of
+from tests.gates.judging import at_levels, baseline, judge_gate, limits, scores_of
+from tests.intervals import ends
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

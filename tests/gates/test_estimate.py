@@ -15,7 +15,8 @@ from pytest_xling.gates.estimate import estimate
 from pytest_xling.records import ALL_LANGUAGES
 from pytest_xling.stats.mean import mean_interval
 from pytest_xling.stats.rate_intervals import exact_interval
-from tests.gates.judging import ends, estimated, measure, score, scores_of
+from tests.gates.judging import estimated, measure, score, scores_of
+from tests.intervals import ends
 
 if TYPE_CHECKING:
     from pytest_xling.interfaces.metric import Bounds

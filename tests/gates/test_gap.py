@@ -24,13 +24,13 @@ from tests.gates.judging import (
     EN,
     HI,
     at_levels,
-    ends,
     estimated,
     limits,
     measure,
     score,
     scores_of,
 )
+from tests.intervals import ends
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,7 +14,8 @@ from pytest_xling.gates.spec import GateSpec
 from pytest_xling.records import ALL_LANGUAGES, Score
 from pytest_xling.stats.mean import mean_interval
 from pytest_xling.store.human_labels import HumanLabel
-from tests.gates.judging import at_levels, baseline, ends, limits, scores_of
+from tests.gates.judging import at_levels, baseline, limits, scores_of
+from tests.intervals import ends
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

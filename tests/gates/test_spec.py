@@ -11,7 +11,8 @@ from pytest_xling.errors import ConfigError
 from pytest_xling.gates.decide import judge_gates
 from pytest_xling.gates.spec import Compared, GateSpec, gates_of
 from pytest_xling.planning.thresholds import read_thresholds
-from tests.gates.judging import ends, judge_gate, limits, scores_of
+from tests.gates.judging import judge_gate, limits, scores_of
+from tests.intervals import ends
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,7 +13,8 @@ from scipy import stats
 from pytest_xling.errors import EvaluationError
 from pytest_xling.gates.differences import trend_estimate
 from pytest_xling.gates.judge import judge
-from tests.gates.judging import at_levels, ends, estimated, limits, measure
+from tests.gates.judging import at_levels, estimated, limits, measure
+from tests.intervals import ends
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

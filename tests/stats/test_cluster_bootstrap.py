@@ -13,23 +13,17 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from pytest_xling.stats.cluster_bootstrap import (
-    BootstrapMean,
     _acceleration,
     _intervals,
     cluster_bootstrap,
 )
+from tests.intervals import ends
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 RNG = np.random.default_rng(1)
 SKEWED = RNG.exponential(size=(40, 3))
-
-
-def _ends(found: BootstrapMean) -> tuple[float, float]:
-    assert found.low is not None
-    assert found.high is not None
-    return found.low, found.high
 
 
 @pytest.mark.parametrize("alpha", [0.05, 0.2])
@@ -50,7 +44,7 @@ def test_interval_is_scipys(values: NDArray[np.float64], alpha: float) -> None:
         expanded=False,
     )
     expected = (peers.confidence_interval.low, peers.confidence_interval.high)
-    assert expected == pytest.approx(_ends(found))
+    assert expected == pytest.approx(ends(found))
     assert float(peers.standard_error) == pytest.approx(found.error)
 
 
@@ -60,7 +54,7 @@ def test_resamples_are_as_scipys() -> None:
     for values, ours in zip(SKEWED.T, found, strict=True):
         peers = stats.bootstrap((values,), np.mean, n_resamples=40_000, method="BCa", rng=2)
         expected = (peers.confidence_interval.low, peers.confidence_interval.high)
-        assert expected == pytest.approx(_ends(ours), abs=0.05 * peers.standard_error)
+        assert expected == pytest.approx(ends(ours), abs=0.05 * peers.standard_error)
         assert float(values.mean()) == pytest.approx(ours.mean)
 
 
@@ -69,9 +63,9 @@ def test_expansion_is_that_of_students_t() -> None:
     values = stats.norm.ppf((np.arange(12) + 0.5) / 12)
     [found] = cluster_bootstrap(values[:, None], resamples=200_000)
     expected = stats.ttest_1samp(values, 0).confidence_interval()
-    assert (expected.low, expected.high) == pytest.approx(_ends(found), rel=0.06)
+    assert (expected.low, expected.high) == pytest.approx(ends(found), rel=0.06)
     [narrow] = cluster_bootstrap(values[:, None], resamples=200_000, expanded=False)
-    assert _ends(narrow)[1] < 0.9 * _ends(found)[1]
+    assert ends(narrow)[1] < 0.9 * ends(found)[1]
 
 
 @settings(max_examples=25, deadline=None)
@@ -84,8 +78,8 @@ def test_moves_with_the_values(n: int, seed: int, shift: float, scale: float) ->
     if found.low is None:
         assert None is moved.low
         return
-    expected = [shift + scale * end for end in _ends(found)]
-    assert expected == pytest.approx(_ends(moved), abs=1e-9 * scale + 1e-12)
+    expected = [shift + scale * end for end in ends(found)]
+    assert expected == pytest.approx(ends(moved), abs=1e-9 * scale + 1e-12)
 
 
 @settings(max_examples=40, deadline=None)
@@ -111,7 +105,7 @@ def test_p_goes_with_the_interval(
     if found.p is None:
         assert n < 10
         return
-    low, high = _ends(found)
+    low, high = ends(found)
     if min(abs(margin - low), abs(margin - high)) > 0.02 * (high - low):
         assert (found.p < alpha) == (not low <= margin <= high)
 
@@ -122,7 +116,7 @@ def test_columns_do_not_disturb_each_other() -> None:
     together = cluster_bootstrap(values, resamples=500)
     alone = [cluster_bootstrap(values[:, [column]], resamples=500)[0] for column in range(5)]
     for one, other in zip(alone, together, strict=True):
-        assert _ends(one) == pytest.approx(_ends(other), abs=1e-12)
+        assert ends(one) == pytest.approx(ends(other), abs=1e-12)
         assert one.p == pytest.approx(other.p)
 
 
@@ -141,7 +135,7 @@ def test_missing_values_are_left_out() -> None:
     [alone] = cluster_bootstrap(values[:80, [1]], resamples=20_000)
     assert 80 == found.n
     assert alone.mean == pytest.approx(found.mean)
-    assert _ends(alone) == pytest.approx(_ends(found), abs=0.1 * (alone.error or 0.0))
+    assert ends(alone) == pytest.approx(ends(found), abs=0.1 * (alone.error or 0.0))
 
 
 def test_few_values_among_many_clusters() -> None:
@@ -153,7 +147,7 @@ def test_few_values_among_many_clusters() -> None:
     [alone] = cluster_bootstrap(values[:6, [1]], resamples=20_000)
     assert 6 == found.n
     assert alone == found
-    assert 0.1 < _ends(found)[0] < 0.2
+    assert 0.1 < ends(found)[0] < 0.2
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,6 @@ from scipy import optimize, stats
 
 from pytest_xling.stats import rate_tables as rate_tables_module
 from pytest_xling.stats.corrected import (
-    Corrected,
     Judged,
     Labelled,
     corrected_mean,
@@ -25,6 +24,7 @@ from pytest_xling.stats.corrected import (
 from pytest_xling.stats.mean import mean_interval
 from pytest_xling.stats.rate_intervals import exact_interval, weighted_rate
 from pytest_xling.stats.rate_tables import RateTables
+from tests.intervals import ends
 from tests.stats.judged_runs import Setting, draw
 
 if TYPE_CHECKING:
@@ -47,12 +47,6 @@ def _answers(*strata: tuple[object, int, int, int], weighted: bool = False) -> A
     return judged, labelled
 
 
-def _ends(estimate: Corrected) -> tuple[float, float]:
-    assert estimate.low is not None
-    assert estimate.high is not None
-    return estimate.low, estimate.high
-
-
 @pytest.mark.parametrize(("raised", "labels"), [(0, 20), (3, 40), (15, 15), (50, 400)])
 @pytest.mark.parametrize("alpha", [0.05, 0.01])
 def test_a_judge_of_one_opinion(raised: int, labels: int, alpha: float) -> None:
@@ -60,7 +54,7 @@ def test_a_judge_of_one_opinion(raised: int, labels: int, alpha: float) -> None:
     judged, labelled = _answers((True, 400, labels, raised))
     expected = stats.binomtest(raised, labels).proportion_ci(1 - alpha)
     made = corrected_rate(judged, labelled, alpha=alpha)
-    assert (expected.low, expected.high) == pytest.approx(_ends(made), abs=1e-7)
+    assert (expected.low, expected.high) == pytest.approx(ends(made), abs=1e-7)
     assert raised / labels == made.value
 
 
@@ -94,7 +88,7 @@ def test_an_end_is_where_the_test_just_does_not_reject(raised: tuple[int, int]) 
     x, shares = np.array(raised), many / many.sum()
     judged, labelled = _answers((False, 300, 60, raised[0]), (True, 100, 40, raised[1]))
     estimate = float(shares @ (x / labels))
-    for end, tail in zip(_ends(corrected_rate(judged, labelled)), (1, -1), strict=True):
+    for end, tail in zip(ends(corrected_rate(judged, labelled)), (1, -1), strict=True):
         if end in {0.0, 1.0}:
             continue
 
@@ -137,7 +131,7 @@ def test_the_upper_end_of_a_stratified_sample(
         for x, n in zip(raised, labels, strict=True)
     )
     expected = np.quantile(share * first + (1 - share) * second, 0.975)
-    assert expected == pytest.approx(_ends(corrected_rate(judged, labelled))[1], abs=0.004)
+    assert expected == pytest.approx(ends(corrected_rate(judged, labelled))[1], abs=0.004)
 
 
 @pytest.mark.parametrize(
@@ -178,7 +172,7 @@ def test_many_labels() -> None:
     k = p * (1 - p) * (sensitivity + specificity - 1) ** 2 / (share * (1 - share))
     error = math.sqrt(p * (1 - p) * ((1 - k) / n + k / whole))
     made = corrected_rate(judged, labelled)
-    low, high = _ends(made)
+    low, high = ends(made)
     assert (high - low) / 2 == pytest.approx(1.96 * error, rel=0.02)
     assert made.error == pytest.approx(error, rel=0.01)
 
@@ -211,7 +205,7 @@ def test_laws(table: list[tuple[int, int, int]], seed: int) -> None:
     """
     judged, labelled = _drawn(table, seed)
     made = corrected_rate(judged, labelled)
-    low, high = _ends(made)
+    low, high = ends(made)
     assert made.value is not None
     assert 0 <= low <= made.value + 1e-12
     assert made.value - 1e-12 <= high <= 1
@@ -222,7 +216,7 @@ def test_laws(table: list[tuple[int, int, int]], seed: int) -> None:
     shuffled = corrected_rate(rng.sample(judged, len(judged)), rng.sample(labelled, len(labelled)))
     assert made == shuffled
     mirrored = corrected_rate(judged, [replace(label, human=1 - label.human) for label in labelled])
-    assert (1 - high, 1 - low) == pytest.approx(_ends(mirrored), abs=1e-6)
+    assert (1 - high, 1 - low) == pytest.approx(ends(mirrored), abs=1e-6)
 
 
 def _width(setting: Setting, kind: str, runs: int = 150) -> float:
@@ -244,7 +238,7 @@ def test_all_labelled() -> None:
     """The judge has nothing left to say."""
     judged, labelled = _answers((False, 300, 300, 12), (True, 100, 100, 70))
     low, high = exact_interval(82 / 400, 400) or (None, None)
-    assert (low, high) == pytest.approx(_ends(corrected_rate(judged, labelled)), abs=0.002)
+    assert (low, high) == pytest.approx(ends(corrected_rate(judged, labelled)), abs=0.002)
 
 
 def test_a_stratum_without_labels() -> None:
@@ -306,7 +300,7 @@ def test_the_mean_of_a_judge_like_people() -> None:
     (judged, labelled), human = _numbers(400, 100, noise=0.001)
     made = corrected_mean(judged, labelled, bounds=(0.0, 1.0))
     whole = mean_interval(human, range(400), bounds=(0.0, 1.0))
-    low, high = _ends(made)
+    low, high = ends(made)
     assert whole is not None
     assert np.mean(human) == pytest.approx(made.value, abs=1e-3)
     assert whole.high - whole.low < high - low < 1.3 * (whole.high - whole.low)
@@ -317,7 +311,7 @@ def test_the_mean_of_a_useless_judge() -> None:
     (judged, labelled), _ = _numbers(400, 60, noise=50.0, seed=1)
     made = corrected_mean(judged, labelled, bounds=(0.0, 1.0))
     alone = mean_interval([label.human for label in labelled], range(60), bounds=(0.0, 1.0))
-    low, high = _ends(made)
+    low, high = ends(made)
     assert alone is not None
     assert (alone.low, alone.high) == pytest.approx((made.alone.low, made.alone.high))
     assert 0.9 < (high - low) / (alone.high - alone.low) <= 1
@@ -332,7 +326,7 @@ def test_the_mean_is_ppis() -> None:
     slope = np.cov(said, human)[0, 1] / np.var(said, ddof=1)
     expected = np.mean(human) + slope * (np.mean(everything) - np.mean(said))
     made = corrected_mean(judged, labelled)
-    low, high = _ends(made)
+    low, high = ends(made)
     assert expected == pytest.approx(made.value, abs=1e-3)
     rest = np.var(np.subtract(human, slope * np.array(said)), ddof=1) / 200
     error = math.sqrt(rest + slope**2 * np.var(everything, ddof=1) / 500)
@@ -346,7 +340,7 @@ def test_means_that_show_nothing() -> None:
     assert "too few labels: they show no spread" == corrected_mean(judged, labelled).reason
     bounded = corrected_mean(judged, labelled, bounds=(0.0, 2.0))
     assert 2.0 == bounded.high
-    low, _ = _ends(bounded)
+    low, _ = ends(bounded)
     assert 2 * 0.025 ** (1 / 5) == pytest.approx(low, abs=0.01)
     with pytest.raises(ValueError, match="the judge's numbers are finite, not 'good'"):
         corrected_mean([Judged("good", 1)], [Labelled("good", 1.0, 1)])
@@ -390,5 +384,5 @@ def test_the_upper_end_rises_with_each_flag(strata: list[tuple[int, int]], which
     before = [(name, many, 9, raised) for name, (many, raised) in enumerate(strata)]
     one = which % len(strata)
     after = [(*row[:3], row[3] + (row[0] == one)) for row in before]
-    highs = [_ends(corrected_rate(*_answers(*rows, weighted=True)))[1] for rows in (before, after)]
+    highs = [ends(corrected_rate(*_answers(*rows, weighted=True)))[1] for rows in (before, after)]
     assert highs[0] <= highs[1] + 1e-12

@@ -14,6 +14,7 @@ from statsmodels.stats import inter_rater
 
 from pytest_xling.stats.kappa import Kappa, cohen_kappa, fleiss_kappa
 from pytest_xling.stats.rate_intervals import wilson_interval
+from tests.intervals import ends
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,11 +60,10 @@ def test_laws(pairs: list[tuple[str, str]], relabel: list[str], seed: int) -> No
     found = cohen_kappa(first, second)
     assert (found.value is None) == bool(found.reason)
     if found.value is not None:
-        assert found.low is not None
-        assert found.high is not None
-        assert -1.0 <= found.low <= found.value + 1e-12
-        assert found.value - 1e-12 <= found.high <= 1.0
-        assert found.low < found.high
+        low, high = ends(found)
+        assert -1.0 <= low <= found.value + 1e-12
+        assert found.value - 1e-12 <= high <= 1.0
+        assert low < high
     named = dict(zip(LABELS, relabel, strict=True))
     shuffled = random.Random(seed).sample(pairs, len(pairs))  # noqa: S311  any order
     for others in (
@@ -122,9 +122,8 @@ def test_a_rater_with_one_label_agrees_as_chance_would() -> None:
     """κ is 0 whatever the other says, and its interval is no point."""
     found = cohen_kappa(["neutral"] * 10, ["neutral"] * 8 + ["agree"] * 2)
     assert pytest.approx(0.0) == found.value
-    assert found.low is not None
-    assert found.high is not None
-    assert found.low < -0.5 < 0.5 < found.high
+    low, high = ends(found)
+    assert low < -0.5 < 0.5 < high
 
 
 def test_covers_as_often_as_it_says() -> None:
@@ -138,9 +137,8 @@ def test_covers_as_often_as_it_says() -> None:
     for _ in range(400):
         drawn = [cells[index] for index in rng.choice(9, size=150, p=shares.ravel())]
         found = cohen_kappa(*_columns(drawn))
-        assert found.low is not None
-        assert found.high is not None
-        held += found.low <= true <= found.high
+        low, high = ends(found)
+        held += low <= true <= high
     assert 0.92 <= held / 400 <= 0.975
 
 
@@ -251,9 +249,8 @@ def test_is_what_fleiss_table_has() -> None:
     found = fleiss_kappa(ratings)
     assert pytest.approx(0.210, abs=5e-4) == found.value
     assert pytest.approx(0.378, abs=5e-4) == found.agreement
-    assert found.low is not None
-    assert found.high is not None
-    assert found.low < 0.210 < found.high
+    low, high = ends(found)
+    assert low < 0.210 < high
 
 
 @settings(max_examples=50, deadline=None)
@@ -324,7 +321,6 @@ def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
                 ratings.append([right if rng.random() < q else wrong for _ in range(3)])
                 clusters.append(cluster)
         found = fleiss_kappa(ratings, clusters=clusters, resamples=300, seed=number)
-        assert found.low is not None
-        assert found.high is not None
-        held += found.low <= truth <= found.high
+        low, high = ends(found)
+        held += low <= truth <= high
     assert 180 <= held

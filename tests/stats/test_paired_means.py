@@ -15,6 +15,7 @@ from statsmodels.stats.power import TTestPower
 from pytest_xling.stats.mean import mean_interval
 from pytest_xling.stats.paired_means import detectable, paired_mean, paired_ratio
 from pytest_xling.stats.rate_intervals import wilson_interval
+from tests.intervals import ends
 
 finite = st.floats(-1, 1).map(lambda x: round(x, 4))
 
@@ -30,10 +31,9 @@ def test_agrees_with_scipy(pairs: list[tuple[float, float]], alpha: float) -> No
     if max(differences) - min(differences) < 1e-9:
         assert (None, None, True) == (found.low, found.high, found.even)
         return
-    assert found.low is not None
-    assert found.high is not None
+    low, high = ends(found)
     expected = stats.ttest_rel(ours, theirs).confidence_interval(1 - alpha)
-    assert (expected.low, expected.high) == pytest.approx((found.low, found.high), abs=1e-9)
+    assert (expected.low, expected.high) == pytest.approx((low, high), abs=1e-9)
 
 
 @settings(max_examples=80, deadline=None)
@@ -53,9 +53,8 @@ def test_p_goes_with_the_interval(
     found = paired_mean(differences, alpha=alpha, rates=rates, widest=1.0)
     p = found.p(margin)
     assert p is not None
-    assert found.low is not None
-    assert found.high is not None
-    assert (p < alpha) == (not found.low <= margin <= found.high)
+    low, high = ends(found)
+    assert (p < alpha) == (not low <= margin <= high)
 
 
 def test_p_is_that_of_the_t_test() -> None:
@@ -71,9 +70,8 @@ def test_rates_that_cannot_be_far_from_0() -> None:
     """Of slopes the samples thought added are as steep as a slope can be: all is to scale."""
     small = paired_mean([0.3, -0.1, 0.0, 0.2], rates=True, widest=0.3)
     large = paired_mean([1.0, -1 / 3, 0.0, 2 / 3], rates=True)
-    assert large.low is not None
-    assert large.high is not None
-    assert (0.3 * large.low, 0.3 * large.high) == pytest.approx((small.low, small.high))
+    low, high = ends(large)
+    assert (0.3 * low, 0.3 * high) == pytest.approx((small.low, small.high))
     with pytest.raises(ValueError, match=r"between -0\.3 and 0\.3"):
         paired_mean([0.4, 0.0], rates=True, widest=0.3)
 
@@ -100,12 +98,11 @@ def test_equal_differences_are_known_as_such() -> None:
 def test_pairs_that_agree_prove_little() -> None:
     """Rates that never differ leave room for a difference, as a rate of 0 does in Wilson's."""
     found = paired_mean([0.0] * 30, rates=True)
-    assert found.low is not None
-    assert found.high is not None
-    assert -found.low == pytest.approx(found.high)
+    low, high = ends(found)
+    assert -low == pytest.approx(high)
     wilson = wilson_interval(0.0, 30)
     assert wilson is not None
-    assert 0.5 * wilson[1] < found.high < wilson[1]
+    assert 0.5 * wilson[1] < high < wilson[1]
     assert (None, None) == (paired_mean([0.0] * 30).low, paired_mean([0.0] * 30).high)
 
 
@@ -116,11 +113,10 @@ def test_equal_differences_prove_as_much_as_their_number(difference: float, n: i
     found = paired_mean([difference] * n, widest=1.0)
     bounded = mean_interval([difference] * n, range(n), bounds=(-1.0, 1.0))
     assert bounded is not None
-    assert found.low is not None
-    assert found.high is not None
+    low, high = ends(found)
     # Exact here, by the saddlepoint there, which is a little wider.
-    assert (bounded.low, bounded.high) == pytest.approx((found.low, found.high), abs=0.02)
-    for end in {found.low, found.high} - {difference}:
+    assert (bounded.low, bounded.high) == pytest.approx((low, high), abs=0.02)
+    for end in {low, high} - {difference}:
         assert found.p(end) == pytest.approx(0.05)
     assert found.p(difference) == 1.0
 
@@ -133,18 +129,16 @@ def test_rates_keep_their_coverage(rate: float) -> None:
     for _ in range(600):
         pairs = [float((rng.random() < rate) - (rng.random() < rate / 2)) for _ in range(30)]
         found = paired_mean(pairs, rates=True)
-        assert found.low is not None
-        assert found.high is not None
-        held += found.low <= rate / 2 <= found.high
+        low, high = ends(found)
+        held += low <= rate / 2 <= high
     assert held / 600 >= 0.94
 
 
 def test_mean_is_within_its_interval() -> None:
     """Also where a few rates all differ the same way."""
     found = paired_mean([1.0, 1.0], rates=True)
-    assert found.low is not None
-    assert found.high is not None
-    assert found.low <= found.mean <= found.high
+    low, high = ends(found)
+    assert low <= found.mean <= high
 
 
 def test_one_sample_has_no_interval() -> None:
@@ -199,11 +193,8 @@ def test_agrees_with_the_bootstrap() -> None:
         n_resamples=2000,
         rng=rng,
     ).confidence_interval
-    assert found.low is not None
-    assert found.high is not None
-    assert (expected.low, expected.high) == pytest.approx(
-        (math.log(found.low), math.log(found.high)), abs=0.01
-    )
+    low, high = ends(found)
+    assert (expected.low, expected.high) == pytest.approx((math.log(low), math.log(high)), abs=0.01)
 
 
 def test_keeps_its_coverage() -> None:
