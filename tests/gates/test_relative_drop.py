@@ -12,7 +12,8 @@ from pytest_xling.gates.judge import judge
 from pytest_xling.gates.reasons import limit_of
 from tests.gates.judging import EN as THEN
 from tests.gates.judging import HI as NOW
-from tests.gates.judging import ends, limits, measure, scores_of
+from tests.gates.judging import limits, measure, scores_of
+from tests.intervals import ends
 
 if TYPE_CHECKING:
     from pytest_xling.records import Estimate, Score, Verdict
