@@ -89,9 +89,9 @@ def test_one_verdict_that_cannot_be_read_costs_one_label() -> None:
 
 def test_both_texts_in_english() -> None:
     """The translation, and the English post where the sample has one."""
-    for english, post in (({"question_english": ENGLISH}, ENGLISH), ({}, POST)):
+    for read, post in ((answer(question_english=ENGLISH), ENGLISH), (answer(), POST)):
         judge = Judge(lambda *_: says("absent"))
-        judged(judge, answer(**english), text_in="english")
+        judged(judge, read, text_in="english")
         assert all(post in each and "So sorry." in each for each in judge.prompts)
         assert all("should be in English" in each for each in judge.prompts)
 

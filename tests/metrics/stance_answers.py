@@ -32,8 +32,9 @@ def answer(
     if level is not None:
         prompt["level"] = str(level)
     said = value if isinstance(value, dict) else stance_value(value, reason="no answer: empty")
-    sample = {"id": f"c01-l{level}", "parallel_id": "c01", "prompt": prompt, "reference": reference}
-    return annotated_answer(TEXT, language, {f"stance_{by}": said}, **sample)
+    place = {"id": f"c01-l{level}", "parallel_id": "c01"}
+    claim: dict[str, Any] = {**place, "prompt": prompt, "reference": reference}
+    return annotated_answer(TEXT, language, {f"stance_{by}": said}, **claim)
 
 
 def one(name: str, value: Any, **fields: Any) -> Reading:  # noqa: ANN401  as above

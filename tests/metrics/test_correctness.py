@@ -20,9 +20,9 @@ LABELS = ("contradictory", "dissimilar", "less_comprehensive", "more_comprehensi
 REASONING = "Both say \x1b[31mthe same\x1b[0m.\n" + "And so it goes. " * 50
 
 
-def judged(reply: str, **reference: str | None) -> Answer:
+def judged(reply: str, *, reference: str | None = "Two litres.") -> Answer:
     """Return an answer with what the real annotator makes of a judge's reply."""
-    plain = annotated_answer("दो लीटर।", "hi", **{"reference": "Two litres."} | reference)
+    plain = annotated_answer("दो लीटर।", "hi", reference=reference)
     return labelled(plain, annotation(CorrectnessLabel(), plain, Judge(lambda *_: reply)))
 
 

@@ -16,7 +16,7 @@ from tests.answers import annotated_answer, translation
 from tests.metrics.bertscore_cases import make_model
 
 if TYPE_CHECKING:
-    from pytest_xling.interfaces.metric import Metric
+    from pytest_xling.interfaces.metric import Better, Bounds, Metric
     from pytest_xling.records import Answer
 
 METRICS = [n for n in names("metric") if load("metric", n).__module__.startswith("pytest_xling.")]
@@ -25,7 +25,7 @@ TOPICS = ("sim_lda_20", "sim_lda_100", "sim_hdp")
 BERTSCORES = ("bertscore", "bertscore_precision", "bertscore_recall")
 
 RATE, FROM_0, COSINE, UP_TO_1 = (0.0, 1.0), (0.0, None), (-1.0, 1.0), (None, 1.0)
-NUMBERS = {
+NUMBERS: dict[str, dict[tuple[Better | None, Bounds], str]] = {
     "answer": {
         (None, RATE): "abstains disclaimer language_consistency p_right says_right",
         (None, FROM_0): "answer_length claim_count",
