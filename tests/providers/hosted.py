@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass
-from tempfile import gettempdir
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["SERVICES", "Service"]
 
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy")
+_CERTIFICATE = Path(__file__).parent / "data" / "nobody.pem"
 _VARIABLES = ("ANTHROPIC_", "AZURE_OPENAI_", "GEMINI_", "GOOGLE_", "OPENAI_")
 
 
@@ -55,8 +56,9 @@ class Service:
         pytest.importorskip(self.provider.module, reason="needs an extra")
         for name in [n for n in os.environ if n.startswith(_VARIABLES) or n in _PROXIES]:
             monkeypatch.delenv(name)
-        # Google's client would read all certificates twice, though nothing is encrypted here.
-        monkeypatch.setenv("SSL_CERT_DIR", gettempdir())
+        # Google's client reads all certificates twice, though nothing is encrypted here.
+        monkeypatch.delenv("SSL_CERT_DIR", raising=False)
+        monkeypatch.setenv("SSL_CERT_FILE", str(_CERTIFICATE))
         monkeypatch.setenv(self.key_variable, self.key)
 
     def request(self, *messages: Message | str, **params: JsonValue) -> Request:

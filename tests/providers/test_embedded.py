@@ -70,6 +70,7 @@ def _responses(told: dict[str, Response | BaseException], *names: str) -> list[R
     return [each for each in map(told.get, names) if isinstance(each, Response)]
 
 
+@pytest.mark.slow
 def test_answers_a_simple_question(told: dict[str, Response | BaseException]) -> None:
     """It is a real model: it knows one capital."""
     (response,) = _responses(told, "capital")
@@ -96,6 +97,7 @@ def test_other_seeds_give_other_samples() -> None:
     assert len({response.text for response in asking.ask(EmbeddedProvider(), *requests)}) > 1
 
 
+@pytest.mark.slow
 def test_log_probabilities_of_the_first_token(told: dict[str, Response | BaseException]) -> None:
     """The likeliest first, the greedy answer's own at the head, and the answer stays the same."""
     plain, first, hot, stopped, held = _responses(told, "plain", "first", "hot", "stopped", "held")
@@ -119,6 +121,7 @@ def test_workers_share_the_cores(
     assert copies == EmbeddedProvider()._copies
 
 
+@pytest.mark.slow
 def test_a_limit_ends_an_answer_and_the_context_a_prompt(
     told: dict[str, Response | BaseException],
 ) -> None:
