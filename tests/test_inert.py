@@ -88,10 +88,10 @@ class Observed:
     """New below the project, the home and the folder for temporary files."""
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project with an ordinary test, a benchmark and thresholds."""
-    root = tmp_path / "project"
+    root = tmp_path_factory.mktemp("inert") / "project"
     data = root / "benchmarks" / "bread" / "data"
     data.mkdir(parents=True)
     row = {"id": "q1", "set": "agnostic", "category": "c", "source": "s", "question": "Why?"}
@@ -104,6 +104,12 @@ def project(tmp_path: Path) -> Path:
         "benchmarks: {bread: {repetition: {max_rate: 0.1}}}\n", encoding="utf-8"
     )
     return root
+
+
+@pytest.fixture(scope="module")
+def bare(project: Path) -> Observed:
+    """What pytest does there without the plugin."""
+    return observe(project, *BARE, "test_plain.py")
 
 
 def observe(project: Path, *arguments: str) -> Observed:
@@ -150,9 +156,10 @@ def assert_light(loaded: Observed, bare: Observed) -> None:
     assert {name for name in new if name.partition(".")[0] in HEAVY} == set()
 
 
-def test_an_ordinary_test_runs_as_if_the_plugin_were_not_there(project: Path) -> None:
+def test_an_ordinary_test_runs_as_if_the_plugin_were_not_there(
+    project: Path, bare: Observed
+) -> None:
     """Same output, same files, same system events as bare pytest; only light imports."""
-    bare = observe(project, *BARE, "test_plain.py")
     loaded = observe(project, "test_plain.py")
     assert_light(loaded, bare)
     assert 0 == loaded.code
@@ -162,9 +169,8 @@ def test_an_ordinary_test_runs_as_if_the_plugin_were_not_there(project: Path) ->
     assert frozenset() == loaded.files
 
 
-def test_a_benchmark_without_a_model_is_skipped_as_lightly(project: Path) -> None:
+def test_a_benchmark_without_a_model_is_skipped_as_lightly(project: Path, bare: Observed) -> None:
     """Benchmarks in the project change nothing: they are collected, skipped, and touch nothing."""
-    bare = observe(project, *BARE, "test_plain.py")
     loaded = observe(project, "-q")
     assert_light(loaded, bare)
     assert 0 == loaded.code

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import sys
 import tomllib
 from configparser import ConfigParser
@@ -12,6 +11,7 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 from zipfile import ZipFile
 
+import grimp
 import pytest
 from hatchling.builders.wheel import WheelBuilder
 from packaging.requirements import Requirement
@@ -88,24 +88,16 @@ def test_entry_points_lead_somewhere(wheel: ZipFile) -> None:
 
 def test_what_is_imported_is_declared() -> None:
     """No module of the package leans on a distribution that came along by chance."""
-    tops: dict[str, set[str]] = {}
-    for path in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Import):
-                modules = [alias.name for alias in node.names]
-            elif isinstance(node, ast.ImportFrom) and node.module:
-                modules = [node.module]
-            else:
-                continue
-            for module in modules:
-                tops.setdefault(module.partition(".")[0], set()).add(path.name)
+    graph = grimp.build_graph("pytest_xling", include_external_packages=True, cache_dir=None)
+    users = {name: graph.find_modules_that_directly_import(name) for name in graph.modules}
     distributions = packages_distributions()
     extras = "anthropic data embedded google hub pandas ray short-lines thai topics torch xdist"
     declared = set(_requirements(*extras.split()))
     undeclared = {
-        top: sorted(users)
-        for top, users in tops.items()
-        if top not in sys.stdlib_module_names | {"pytest_xling"}
+        top: sorted(users[top])
+        for top in users
+        if graph.is_module_squashed(top)
+        and top not in sys.stdlib_module_names
         and not declared & set(map(canonicalize_name, distributions.get(top, [top])))
     }
     assert {} == undeclared
