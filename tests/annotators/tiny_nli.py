@@ -15,10 +15,10 @@ from transformers import (
     BartForSequenceClassification,
     BertConfig,
     BertForSequenceClassification,
-    PreTrainedTokenizerFast,
 )
 
 from pytest_xling.models.loading import quiet
+from tests.encoders.tiny_models import SPECIAL, save_tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -39,7 +39,6 @@ TEXTS = (
     "热水不能治疗流感。",
     "गर्म पानी से फ्लू ठीक नहीं होता।",
 )
-_SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 
 def make_tokenizer(directory: Path, *, limit: int) -> int:
@@ -49,7 +48,7 @@ def make_tokenizer(directory: Path, *, limit: int) -> int:
     words = {word for word, _ in pre_tokenizer.pre_tokenize_str(known)}
     letters = {*"abcdefghijklmnopqrstuvwxyz0123456789[]", *"".join(words)}
     # Not trained: which of two equally frequent pieces is taken, training leaves to chance.
-    pieces = [*_SPECIAL, *sorted(words | letters), *sorted(f"##{letter}" for letter in letters)]
+    pieces = [*SPECIAL, *sorted(words | letters), *sorted(f"##{letter}" for letter in letters)]
     vocabulary = {piece: number for number, piece in enumerate(pieces)}
     tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))  # noqa: S106  no password
     tokenizer.normalizer, tokenizer.pre_tokenizer = normalizer, pre_tokenizer
@@ -58,16 +57,7 @@ def make_tokenizer(directory: Path, *, limit: int) -> int:
         pair="[CLS] $A [SEP] $B:1 [SEP]:1",
         special_tokens=[("[CLS]", 2), ("[SEP]", 3)],
     )
-    PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]  # transformers has it so
-        tokenizer_object=tokenizer,
-        pad_token="[PAD]",  # noqa: S106  none of these is a password
-        unk_token="[UNK]",  # noqa: S106
-        cls_token="[CLS]",  # noqa: S106
-        sep_token="[SEP]",  # noqa: S106
-        mask_token="[MASK]",  # noqa: S106
-        model_max_length=limit,
-    ).save_pretrained(directory)
-    return tokenizer.get_vocab_size()
+    return save_tokenizer(tokenizer, directory, limit=limit)
 
 
 def make_nli(

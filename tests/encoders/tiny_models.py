@@ -22,7 +22,7 @@ from pytest_xling.models.loading import quiet
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["TEXTS", "add_modules", "make_bert", "make_gpt2", "make_t5"]
+__all__ = ["SPECIAL", "TEXTS", "add_modules", "make_bert", "make_gpt2", "make_t5", "save_tokenizer"]
 
 TEXTS = (
     "Drink water and rest until the fever is gone.",
@@ -32,7 +32,7 @@ TEXTS = (
     "पानी पिएँ और बुखार उतरने तक आराम करें।",
     "no",
 )
-_SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 
 def make_tokenizer(directory: Path, *, limit: int) -> int:
@@ -40,13 +40,16 @@ def make_tokenizer(directory: Path, *, limit: int) -> int:
     tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))  # noqa: S106  not a password
     tokenizer.normalizer = normalizers.BertNormalizer()
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    trainer = trainers.WordPieceTrainer(
-        vocab_size=300, special_tokens=_SPECIAL, show_progress=False
-    )
+    trainer = trainers.WordPieceTrainer(vocab_size=300, special_tokens=SPECIAL, show_progress=False)
     tokenizer.train_from_iterator([*TEXTS, "query: a b c d e f g h i j k l m n o p"], trainer)
     tokenizer.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
     )
+    return save_tokenizer(tokenizer, directory, limit=limit)
+
+
+def save_tokenizer(tokenizer: Tokenizer, directory: Path, *, limit: int) -> int:
+    """Write a tokenizer as transformers reads it; return the size of its vocabulary."""
     PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]  # transformers has it so
         tokenizer_object=tokenizer,
         pad_token="[PAD]",  # noqa: S106  none of these is a password

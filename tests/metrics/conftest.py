@@ -2,59 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_xling.records import Annotation, Answer, Response, Sample
 from pytest_xling.registry import load
+from tests.answers import annotated_answer
 
 if TYPE_CHECKING:
-    from pytest_xling.records import StopReason
+    from collections.abc import Callable
 
-
-class MakeAnswer(Protocol):
-    """Makes an answer, annotated by the real annotators that are named."""
-
-    def __call__(
-        self,
-        text: str | None,
-        *,
-        language: str = "de",
-        stop_reason: StopReason = "stop",
-        error: str | None = None,
-        thoughts: str = "",
-        needs: tuple[str, ...] = (),
-    ) -> Answer:
-        """Return the answer."""
-        ...
+    from pytest_xling.records import Answer
 
 
 @pytest.fixture(scope="session")
-def make_answer() -> MakeAnswer:
-    """Give the tests a maker of answers."""
+def make_answer() -> Callable[..., Answer]:
+    """Give the tests a maker of answers, annotated by the real annotators that are named."""
 
     def make(
-        text: str | None,
-        *,
-        language: str = "de",
-        stop_reason: StopReason = "stop",
-        error: str | None = None,
-        thoughts: str = "",
-        needs: tuple[str, ...] = (),
+        text: str | None, *, language: str = "de", needs: tuple[str, ...] = (), **response: Any
     ) -> Answer:
-        found = {
-            name: Annotation(
-                kind=name,
-                value=load("annotator", name)().annotate([text or ""], [language])[0],
-                signature="",
-            )
-            for name in needs
+        said = {
+            name: load("annotator", name)().annotate([text or ""], [language])[0] for name in needs
         }
-        return Answer(
-            sample=Sample(id="q1", benchmark="b", language=language, prompt={"question": "?"}),
-            response=Response(text=text, stop_reason=stop_reason, error=error, thoughts=thoughts),
-            annotations=found,
-        )
+        answer = annotated_answer(text, language, said)
+        return replace(answer, response=replace(answer.response, **response))
 
     return make
