@@ -298,6 +298,16 @@ def test_two_languages_are_compared_in_english(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CROSS)
+def test_a_pivot_without_a_known_word(name: str) -> None:
+    """There is nothing to compare with: None, and how many answers that is."""
+    unknown = AnswerSet(answers=(answer(about(0, "own")),), pivot=(answer("zzz"),))
+    metric = load("metric", name)(text_in="english", iterations=5)
+    *_, reading = metric.score([*beside_english(agree=True), unknown])
+    assert reading.value is None
+    assert reading.reason == "1 of 2 answers without a word that tells topics apart"
+
+
+@pytest.mark.parametrize("name", CROSS)
 def test_topics_of_two_languages_are_not_compared(name: str) -> None:
     """Natively read, words of two languages have no topic in common: None, and what to do."""
     metric = load("metric", name)()
