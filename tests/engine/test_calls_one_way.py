@@ -8,6 +8,8 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import pytest
+
 import pytest_xling
 from pytest_xling.engine.client import Client
 from pytest_xling.engine.limits import Account, Budget, Patience, Slots
@@ -116,6 +118,7 @@ def evaluate(path: Path) -> None:
     database.close()
 
 
+@pytest.mark.slow
 def test_no_two_files_call_each_other(tmp_path: Path) -> None:
     """A call goes one way between two files; what comes back is a result."""
     calls: Any = Calls()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_xling.errors import ConfigError, DataError, PermanentFault
@@ -171,6 +171,7 @@ def test_a_claim_ranks_its_article_first(shipped: Bm25Provider) -> None:
     assert list(titles.values()) == [_titles(shipped, claim)[0] for claim in titles]
 
 
+@settings(max_examples=15)
 @given(st.lists(st.sampled_from(["kettle", "tea", "moon axis", "ชา", ""]), min_size=1))
 def test_searches_do_not_depend_on_each_other(small: Bm25Provider, queries: list[str]) -> None:
     """All at once find what each finds alone."""

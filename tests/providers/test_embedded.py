@@ -191,13 +191,20 @@ def test_a_damaged_file_is_made_again(monkeypatch: pytest.MonkeyPatch, tmp_path:
     assert path == _embedded_file.model_file()
 
 
+@pytest.mark.slow
 def test_what_is_no_model_file_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A hash that is not the pinned one, and a cache that cannot be written."""
+    """By its hash, which is not the pinned one; nothing is left in the cache."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(_embedded_file, "SHA256", "0" * 64)
     with pytest.raises(ConfigError, match="another model"):
         _embedded_file.model_file()
     assert [] == list((tmp_path / "pytest-xling").iterdir())
+
+
+def test_a_cache_that_cannot_be_written_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """With the variable that says where it is."""
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     with pytest.raises(ConfigError, match="XDG_CACHE_HOME"):
