@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import importlib.util
 import inspect
 import os
 import re
@@ -194,26 +195,43 @@ class Term:
 """
 
 
-def sources_of(folder: Path, text: str, *, metric: str = "forbidden", seed: str = "0") -> str:
-    """Return in a new process what signs a metric and an annotator of a conftest.py."""
-    folder.mkdir(exist_ok=True)
-    (folder / "conftest.py").write_text(text)
-    asked = (
-        "import conftest; from pytest_xling.registry import load; print("
-        f"[load('metric', '{metric}')().signed(), load('annotator', 'forbidden_words')().signed()])"
-    )
-    command = [sys.executable, "-c", asked]
-    environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONDONTWRITEBYTECODE": "1"}
-    return subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, check=True
-    ).stdout
+SIGNED = "load('metric', 'forbidden')().signed(), load('annotator', 'forbidden_words')().signed()"
 
 
-@pytest.mark.slow
+def signed(file: Path, text: str) -> str:
+    """Return what signs the metric and the annotator of a file, imported as a conftest.py is."""
+    file.parent.mkdir()
+    file.write_text(text)
+    registry._added.clear()
+    spec = importlib.util.spec_from_file_location(file.stem, file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[file.stem] = module
+    try:
+        spec.loader.exec_module(module)
+        metric, annotator = (
+            registry.load("metric", "forbidden"),
+            registry.load("annotator", "forbidden_words"),
+        )
+        return f"{metric().signed()} {annotator().signed()}"
+    finally:
+        del sys.modules[file.stem]
+
+
 def test_what_a_function_reaches_in_its_file_stands_in_its_signature(tmp_path: Path) -> None:
     """Values, patterns, helpers and classes, defined below it or not; alike in each process."""
-    before = sources_of(tmp_path / "before", REACHING)
-    assert before == sources_of(tmp_path / "again", REACHING, seed="7")
+    before = signed(tmp_path / "before" / "reaching.py", REACHING)
+    asked = f"import reaching; from pytest_xling.registry import load; print({SIGNED}, end='')"
+    again = subprocess.run(
+        [sys.executable, "-c", asked],
+        cwd=tmp_path / "before",
+        env={**os.environ, "PYTHONHASHSEED": "7", "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert before == again.stdout
     changes = [
         ('"zzz"', '"."'),
         ('"zzz"', '"zzz", re.IGNORECASE'),
@@ -228,9 +246,10 @@ def test_what_a_function_reaches_in_its_file_stands_in_its_signature(tmp_path: P
     for number, (old, new) in enumerate(changes):
         changed = REACHING.replace(old, new)
         assert changed != REACHING
-        assert before != sources_of(tmp_path / str(number), changed), (old, new)
+        assert before != signed(tmp_path / str(number) / "reaching.py", changed), (old, new)
     for number, (old, new) in enumerate([("UNUSED = 1", "UNUSED = 2"), ("xling\n", "xling\n\n")]):
-        assert before == sources_of(tmp_path / f"same{number}", REACHING.replace(old, new))
+        same = REACHING.replace(old, new)
+        assert before == signed(tmp_path / f"same{number}" / "reaching.py", same)
 
 
 def test_a_variable_around_a_function_stands_in_its_signature() -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
+import time
 import xml.etree.ElementTree as ET
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -17,15 +19,18 @@ from pytest_xling.store.database import Database
 from pytest_xling.store.scores import scores as read_scores
 from pytest_xling.store.verdicts import read_verdicts
 from tests import forkserver
+from tests.servers.openai_server import serving
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from sqlalchemy import Connection
 
     from pytest_xling.records import RunRecord, Score, Verdict
+    from tests.forkserver import Process
+    from tests.servers.openai_server import OpenaiServer
 
 __all__ = [
     "CLAIMS",
@@ -34,7 +39,11 @@ __all__ = [
     "TEST_FILE",
     "Outcome",
     "Project",
+    "benchmark_tests",
     "judged_claims",
+    "kill",
+    "make_bread",
+    "wait_until",
     "write_questions",
 ]
 
@@ -50,21 +59,27 @@ _NOT_OURS = ("XLING_", "OPENAI_", "ANTHROPIC_", "GEMINI_", "GOOGLE_", "PYTEST_",
 
 FIXED = ("-p", "no:cacheprovider", "--junitxml=junit.xml")
 
-TEST_FILE = """
+
+def benchmark_tests(*metrics: str, check: Sequence[str] = ()) -> str:
+    """Return a test file that scores *metrics*: its cases check flags, its gates are judged."""
+    flags = ", ".join(f'"{flag}"' for flag in check)
+    return f"""
 import pytest
 
-pytestmark = pytest.mark.xling(
-    metrics=["no_answer", "wrong_language", "repetition", "answer_length"]
-)
+pytestmark = pytest.mark.xling(metrics={json.dumps(metrics)})
 
 
 def test_answer(xling_case):
-    xling_case.check("no_answer", "wrong_language", "repetition")
+    xling_case.check({flags})
 
 
 def test_gate(xling_gate):
     xling_gate.check()
 """
+
+
+_FLAGS = ("no_answer", "wrong_language", "repetition")
+TEST_FILE = benchmark_tests(*_FLAGS, "answer_length", check=_FLAGS)
 
 
 @dataclass(frozen=True)
@@ -86,6 +101,11 @@ class Outcome:
             names = {"failure": "failed", "error": "error", "skipped": "skipped"}
             outcomes[case.attrib["name"]] = names[tags.pop()] if tags else "passed"
         return outcomes
+
+    @property
+    def said(self) -> str:
+        """All that was printed, on one line."""
+        return " ".join((self.out + self.err).split())
 
     def suite_properties(self) -> dict[str, str]:
         """Return the properties of all tests together."""
@@ -124,6 +144,17 @@ class Project:
         path.write_text(text, encoding="utf-8")
         return path
 
+    def write_rows(self, name: str, rows: Iterable[Mapping[str, object]]) -> Path:
+        """Write a JSONL file below the root."""
+        return self.write(name, "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows))
+
+    def write_tests(
+        self, *metrics: str, check: Sequence[str] = (), benchmark: str = "bread"
+    ) -> None:
+        """Write a benchmark's test file; arguments as those of `benchmark_tests`."""
+        text = benchmark_tests(*metrics, check=check)
+        self.write(f"benchmarks/{benchmark}/test_{benchmark}.py", text)
+
     def script(self, text: str) -> str:
         """Write a script for the scripted provider and return the option that names the model."""
         self.write("script.yaml", text)
@@ -152,6 +183,22 @@ class Project:
         )
         junit = ET.parse(report).getroot() if report.exists() else None
         return Outcome(done.returncode, done.stdout, done.stderr, junit)
+
+    def refused(self, *arguments: str) -> str:
+        """Run pytest here, which ends with 4 and has asked nothing, and return what it said."""
+        outcome = self.run(*arguments)
+        assert 4 == outcome.code, outcome.out + outcome.err
+        assert not {"Traceback", "INTERNALERROR>"} & set((outcome.out + outcome.err).split())
+        assert not self.store.exists() or not self.answers()
+        return outcome.said
+
+    @contextmanager
+    def served(self, **behaviour: Any) -> Iterator[OpenaiServer]:
+        """Let runs ask a server that behaves so; arguments as those of `serving`."""
+        with serving(**behaviour) as server:
+            self.environment["OPENAI_BASE_URL"] = server.url
+            self.environment.setdefault("OPENAI_API_KEY", "none")
+            yield server
 
     def xling(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run the ``xling`` command here."""
@@ -199,23 +246,57 @@ class Project:
         return inherited | self.environment
 
 
+def wait_until(ready: Callable[[], object], process: subprocess.Popen[str] | Process) -> None:
+    """Wait until *ready* says so; *process* may not end before."""
+    until = time.monotonic() + 300
+    while not ready() and time.monotonic() < until:
+        assert process.poll() is None, process.communicate()[0]
+        time.sleep(0.02)
+
+
+def kill(process: Process) -> None:
+    """Kill a process that leads a session, and all that it has started, as ``kill -9`` does."""
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+
+
 def write_questions(
-    project: Project, *, count: int = 3, languages: Sequence[str] = tuple(QUESTIONS)
+    project: Project,
+    *,
+    count: int = 3,
+    languages: Sequence[str] = tuple(QUESTIONS),
+    **more: str,
 ) -> None:
-    """Write *count* questions in each language, parallel by id."""
+    """Write *count* questions in each language, parallel by id, with *more* keys in each row."""
+    row = {"set": "agnostic", "category": "food", "source": "made up", **more}
     for language in languages:
-        rows = [
-            {
-                "id": f"q{number:04d}",
-                "set": "agnostic",
-                "category": "food",
-                "source": "made up",
-                "question": f"{QUESTIONS[language]} ({number})",
-            }
-            for number in range(count)
-        ]
-        text = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
-        project.write(f"benchmarks/bread/data/{language}.jsonl", text + "\n")
+        project.write_rows(
+            f"benchmarks/bread/data/{language}.jsonl",
+            (
+                {"id": f"q{number:04d}", "question": f"{QUESTIONS[language]} ({number})", **row}
+                for number in range(count)
+            ),
+        )
+
+
+def make_bread(
+    root: Path,
+    *,
+    count: int = 3,
+    languages: Sequence[str] = tuple(QUESTIONS),
+    prompts: str = "",
+    limits: str = "",
+    **more: str,
+) -> Project:
+    """Make a project: arguments as those of `write_questions`, *prompts* beside the template."""
+    made = Project(root)
+    made.write("pytest.ini", "[pytest]\n")
+    made.write("benchmarks/bread/prompts.yaml", f'chat: "{{question}}"\n{prompts}')
+    made.write("benchmarks/bread/test_bread.py", TEST_FILE)
+    if limits:
+        made.write("thresholds.yaml", limits)
+    write_questions(made, count=count, languages=languages, **more)
+    return made
 
 
 CLAIMS = ("en", "hi", "sw")
@@ -245,46 +326,50 @@ JUDGED = (
 """How the benchmark of :func:`judged_claims` is run."""
 
 
-def judged_claims(root: Path) -> Project:
-    """Return a project of claims at each level, whose gates rest on a judge."""
+def judged_claims(
+    root: Path,
+    *,
+    languages: Sequence[str] = CLAIMS,
+    false: int = 6,
+    true: int = 0,
+    limits: str = CLAIM_LIMITS,
+    metrics: Sequence[str] = ("agrees_with_false",),
+) -> Project:
+    """Return a project of so many claims at each level, whose gates rest on a judge."""
     made = Project(root)
-    rows = [
-        {
-            "id": f"c{number}",
-            "veracity": "false",
-            "category": "nutrition",
-            "source": "made up",
-            "reason": "made up",
-            "texts": {
-                language: {
-                    "claim": f"claim {number} holds",
-                    "question": f"Does claim {number} hold?",
-                    "topic": f"claim {number}",
-                }
-                for language in CLAIMS
-            },
-        }
-        for number in range(6)
-    ]
     names = ("neutral", "mild", "unequivocal", "writing_request", "writing_demand")
     levels = "".join(
         f"  {language}:\n" + "".join(f'    {name}: ["{name}: {{claim}}"]\n' for name in names)
-        for language in CLAIMS
+        for language in languages
     )
     made.write("pytest.ini", "[pytest]\n")
-    made.write("benchmarks/claims/data/claims.jsonl", "\n".join(map(json.dumps, rows)) + "\n")
+    made.write_rows(
+        "benchmarks/claims/data/claims.jsonl",
+        (
+            {
+                "id": f"c{number:02}",
+                "veracity": "false" if number < false else "true",
+                "category": "nutrition",
+                "source": "made up",
+                "reason": "made up",
+                "texts": {
+                    language: {
+                        "claim": f"claim {number} holds",
+                        "question": f"Does claim {number} hold?",
+                        "topic": f"claim {number}",
+                    }
+                    for language in languages
+                },
+            }
+            for number in range(false + true)
+        ),
+    )
     made.write(
         "benchmarks/claims/prompts.yaml",
         f'chat: "{{question}}"\nexpand: levels\npivot: en\nlevels:\n{levels}',
     )
-    test = TEST_FILE.replace(
-        '"no_answer", "wrong_language", "repetition", "answer_length"', '"agrees_with_false"'
-    )
-    made.write(
-        "benchmarks/claims/test_claims.py",
-        test.replace('check("no_answer", "wrong_language", "repetition")', "check()"),
-    )
-    made.write("thresholds.yaml", CLAIM_LIMITS)
+    made.write_tests(*metrics, check=metrics[:1], benchmark="claims")
+    made.write("thresholds.yaml", limits)
     made.write("judge.yaml", JUDGE)
     made.write("script.yaml", WEAK_AT_DEMANDS)
     return made

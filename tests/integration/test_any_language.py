@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -23,9 +22,8 @@ OWN = "languages:\n  x-elvish: {name: Elvish, script: Latn}\n"
 def everywhere(project: Project) -> Project:
     """A project with a question in each of these languages beside the four of the others."""
     for code, question in ASKED.items():
-        keys = {"id": "q0000", "set": "agnostic", "category": "food", "source": "made up"}
-        row = json.dumps(keys | {"question": question})
-        project.write(f"benchmarks/bread/data/{code}.jsonl", row + "\n")
+        row = {"id": "q0000", "set": "agnostic", "category": "food", "source": "made up"}
+        project.write_rows(f"benchmarks/bread/data/{code}.jsonl", [row | {"question": question}])
     project.write("benchmarks/bread/prompts.yaml", 'chat: "{question}"\n' + OWN)
     return project
 
@@ -61,27 +59,10 @@ def test_a_language_nobody_identifies_has_no_value_and_a_reason(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "command",
-    [("show", "latest", "--verbose"), ("runs",), ("report", "latest", "-o", "r.html")],
-    ids=lambda command: command[0],
-)
-def test_commands_show_a_run_in_a_language_they_do_not_know(
-    everywhere: Project, command: tuple[str, ...]
-) -> None:
+def test_commands_show_a_run_in_a_language_they_do_not_know(everywhere: Project) -> None:
     """The benchmark that declares it may be gone."""
     everywhere.run("--model=scripted", "--langs=sv,x-elvish")
     everywhere.write("benchmarks/bread/prompts.yaml", 'chat: "{question}"\n')
-    done = everywhere.xling(*command)
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
-def test_what_is_no_tag_is_refused_with_the_fix(everywhere: Project) -> None:
-    """On the command line, as the name of a file, and in prompts.yaml."""
-    outcome = everywhere.run("--model=scripted", "--langs=sv,swedsh")
-    assert outcome.code == 4
-    assert "--xling-langs: unknown language 'swedsh'. Did you mean 'swedish'?" in outcome.err
-    everywhere.write("benchmarks/bread/prompts.yaml", 'chat: "{question}"\nlanguages:\n  en1: {}\n')
-    outcome = everywhere.run("--model=scripted")
-    assert outcome.code == 4
-    assert "prompts.yaml:3: languages.en1: unknown language 'en1'" in outcome.err
+    for command in (("show", "latest", "--verbose"), ("runs",), ("report", "latest", "-o", "r")):
+        done = everywhere.xling(*command)
+        assert done.returncode == 0, done.stdout + done.stderr

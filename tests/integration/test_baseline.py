@@ -8,27 +8,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.integration.project import Project, write_questions
+from tests.integration.project import Project, make_bread
+from tests.integration.test_same_verdicts import same_verdicts
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.integration.project import Outcome
 
-QUESTIONS = 24
-TEST_FILE = """
-import pytest
-
-pytestmark = pytest.mark.xling(metrics=["no_answer", "wrong_language", "answer_length"])
-
-
-def test_answer(xling_case):
-    xling_case.check()
-
-
-def test_gate(xling_gate):
-    xling_gate.check()
-"""
+METRICS = ("no_answer", "wrong_language", "answer_length")
 THRESHOLDS = """\
 defaults: {min_n: 8, on_inconclusive: warn}
 benchmarks:
@@ -58,14 +46,16 @@ DROPS = {
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A project with 24 parallel questions in three languages, and a run to compare with."""
-    made = Project(tmp_path_factory.mktemp("made"))
-    made.write("pytest.ini", "[pytest]\n")
-    made.write("benchmarks/bread/prompts.yaml", 'chat: "{question}"\npivot: en\n')
-    made.write("benchmarks/bread/test_bread.py", TEST_FILE)
-    made.write("thresholds.yaml", THRESHOLDS)
+    made = make_bread(
+        tmp_path_factory.mktemp("made"),
+        count=24,
+        languages=("en", "es", "hi"),
+        prompts="pivot: en\n",
+        limits=THRESHOLDS,
+    )
+    made.write_tests(*METRICS)
     made.write("then.yaml", THEN)
     made.write("now.yaml", NOW)
-    write_questions(made, count=QUESTIONS, languages=("en", "es", "hi"))
     outcome = made.run("--model=scripted:then.yaml", "--xling-run-name=base-1")
     assert 0 == outcome.code, outcome.out + outcome.err
     assert "xling: drops (max_drop) are not judged: no --baseline is named" in outcome.out
@@ -90,7 +80,7 @@ def test_worse_in_hindi_only(bread: Project) -> None:
     outcome = _candidate(bread, "--baseline=base-1", "-n2")
     assert 1 == outcome.code, outcome.out + outcome.err
     assert "xling: baseline run base-1 of scripted:then.yaml" in outcome.out
-    verdicts = bread.verdicts()
+    verdicts = same_verdicts(bread, "--baseline=base-1")
     drops = {name: verdict for name, verdict in verdicts.items() if "-drop-" in name}
     assert DROPS == {name: verdict.outcome for name, verdict in drops.items()}
     failed = drops["wrong_language-drop-hi"]
@@ -109,14 +99,6 @@ def test_worse_in_hindi_only(bread: Project) -> None:
         found[f"xling_{name}"] for name in ("baseline", "max_drop", "outcome")
     )
     assert failed.reason == found["xling_reason"]
-    again = bread.xling(
-        "gate", "latest", "--thresholds", "thresholds.yaml", "--baseline", "base-1", "--json"
-    )
-    assert 1 == again.returncode, again.stderr
-    assert {name: (v.outcome, v.reason, v.estimate.p_holm) for name, v in verdicts.items()} == {
-        v["case"]: (v["outcome"], v["reason"], v["estimate"]["p_holm"])
-        for v in json.loads(again.stdout)["verdicts"]
-    }
 
 
 @pytest.mark.slow
@@ -176,17 +158,11 @@ def test_from_the_environment_and_an_ini_file(bread: Project) -> None:
 
 
 def test_mistakes_are_found_before_anything_is_asked(bread: Project) -> None:
-    """Exit 4, and no run is begun."""
-    bread.write("broken.json", '{"format": 1,\n')
-    for said, message in (
-        ("base-2", "Did you mean 'base-1'?"),
-        ("latest", "'latest' is another run every time"),
-        ("broken.json", "broken.json: line 2: it is no baseline but broken JSON"),
-    ):
-        outcome = _candidate(bread, f"--baseline={said}", "-n2")
-        assert 4 == outcome.code, outcome.out + outcome.err
-        assert message in outcome.out + outcome.err
-        assert "base-1" == bread.latest().run_id
+    """Exit 4, and no run is begun; tests/analysis/test_baseline.py has the others."""
+    outcome = _candidate(bread, "--baseline=base-2", "-n2")
+    assert 4 == outcome.code, outcome.out + outcome.err
+    assert "Did you mean 'base-1'?" in outcome.said
+    assert "base-1" == bread.latest().run_id
 
 
 @pytest.mark.slow
@@ -196,8 +172,7 @@ def test_other_questions_and_another_way_of_scoring(bread: Project) -> None:
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     for row in rows[:13]:
         row["question"] += " ?"
-    text = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
-    path.write_text(text + "\n", encoding="utf-8")
+    bread.write_rows("benchmarks/bread/data/hi.jsonl", rows)
     outcome = bread.run("--model=scripted:then.yaml", "--baseline=base-1")
     assert 1 == outcome.code, outcome.out + outcome.err
     verdicts = bread.verdicts()
@@ -209,8 +184,7 @@ def test_other_questions_and_another_way_of_scoring(bread: Project) -> None:
     assert "2 of 9 gates cannot be judged" in outcome.out
     limits = "    answer_length: {ceiling: 500}\n    repetition: {max_drop: 0.3}\n"
     bread.write("thresholds.yaml", THRESHOLDS + limits)
-    tests = TEST_FILE.replace('"answer_length"', '"answer_length", "repetition"')
-    bread.write("benchmarks/bread/test_bread.py", tests)
+    bread.write_tests(*METRICS, "repetition")
     same = ("--model=scripted:then.yaml", "--langs=en")
     first = bread.run(*same, "--xling-run-name=base-2")
     assert 0 == first.code, first.out

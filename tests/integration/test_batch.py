@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import shutil
-import signal
 import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.integration.project import write_questions
+from tests.integration.project import kill, write_questions
 from tests.servers.batch_server import serving_batches
 from tests.servers.openai_server import judged
 
@@ -24,15 +22,6 @@ if TYPE_CHECKING:
 
 LANGUAGES = ("en", "hi")
 FACT = {"en": "Fact number {} is well known here.", "hi": "यहाँ तथ्य संख्या {} सब लोग जानते हैं।"}
-TEST_FILE = """
-import pytest
-
-pytestmark = pytest.mark.xling(metrics=["no_answer", "information_precision"])
-
-
-def test_answer(xling_case):
-    xling_case.check("no_answer")
-"""
 OPTIONS = ("--model=batch:m", "-q")
 
 
@@ -52,7 +41,7 @@ def server(project: Project) -> Iterator[BatchServer]:
     shutil.rmtree(project.benchmark / "data")
     write_questions(project, count=4, languages=LANGUAGES)
     project.write("benchmarks/bread/prompts.yaml", 'pivot: en\nchat: "{question}"\n')
-    project.write("benchmarks/bread/test_bread.py", TEST_FILE)
+    project.write_tests("no_answer", "information_precision", check=("no_answer",))
     with serving_batches(answer=answer) as running:
         project.environment.update(OPENAI_BASE_URL=running.url, OPENAI_API_KEY="k")
         yield running
@@ -130,20 +119,6 @@ def test_a_run_may_hand_in_and_leave(project: Project, server: BatchServer) -> N
     assert "No batch in the store" in project.xling("batches").stdout
 
 
-@pytest.mark.slow
-def test_a_service_that_rate_limits_every_line_ends_the_run(
-    project: Project, server: BatchServer
-) -> None:
-    """Once the wait is over, with 3 and a word; a later run asks again."""
-    server.answer = lambda _: {"status": 429, "error": {"message": "Slow down."}}
-    outcome = project.run(*OPTIONS, "--xling-batch-wait=2")
-    assert 3 == outcome.code, outcome.out
-    assert "answered 429: 'Slow down.'; the wait (--xling-batch-wait) is over" in outcome.out
-    assert server.sizes in ([8], [8, 8])
-    server.answer = answer
-    assert 0 == project.run(*OPTIONS).code
-
-
 def test_looks_wait_for_answers(project: Project, server: BatchServer) -> None:
     """A run that leaves at once would hand in all questions before the first look at a gate."""
     project.write("thresholds.yaml", "benchmarks: {bread: {no_answer: {max_rate: 0.1}}}\n")
@@ -168,9 +143,8 @@ def test_killed_ten_times_at_random_moments_nothing_is_lost_or_asked_twice(
             time.sleep(0.002)
         time.sleep(rng.random() * 0.1)
         if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
+            kill(process)
             killed += 1
-            process.communicate()
         else:  # all is answered: ask more
             assert 0 == process.wait(), process.communicate()
             questions += 4

@@ -9,6 +9,7 @@ import pytest
 if TYPE_CHECKING:
     from tests.integration.project import Project
 
+METRICS = ("no_apology", "short")
 PROMPTS = """
 chat: "{question}"
 checks:
@@ -16,19 +17,6 @@ checks:
     not_contains: {default: sorry, es: lo siento}
     ignore_case: true
   short: {max_chars: {en: 20, es: 2000}}
-"""
-TEST_FILE = """
-import pytest
-
-pytestmark = pytest.mark.xling(metrics=["no_apology", "short"])
-
-
-def test_answer(xling_case):
-    xling_case.check("no_apology", "short")
-
-
-def test_gate(xling_gate):
-    xling_gate.check()
 """
 THRESHOLDS = """
 benchmarks:
@@ -53,7 +41,7 @@ rules:
 def checked(project: Project) -> Project:
     """A project with checks, limits of them, and a model that fails some."""
     project.write("benchmarks/bread/prompts.yaml", PROMPTS)
-    project.write("benchmarks/bread/test_bread.py", TEST_FILE)
+    project.write_tests(*METRICS, check=METRICS)
     project.write("thresholds.yaml", THRESHOLDS)
     project.write("script.yaml", SCRIPT)
     return project
@@ -104,29 +92,13 @@ def test_a_changed_check_is_scored_anew(checked: Project) -> None:
     assert {0.0} == {s.value for s in checked.scores() if s.metric == "no_apology"}
 
 
-@pytest.mark.parametrize(
-    ("file", "wrong", "message"),
-    [
-        (
-            "prompts.yaml",
-            "max_chars: many",
-            "prompts.yaml:7: checks.short.max_chars: needs a",
-        ),
-        ("prompts.yaml", 'contains: "{refrence}"', "names the field 'refrence', which sample"),
-        ("thresholds.yaml", "shrot", "unknown metric 'shrot'. Did you mean 'short'?"),
-        ("test_bread.py", "shrot", "unknown metric 'shrot'. Did you mean 'short'?"),
-    ],
-)
-def test_mistakes_are_told_before_anything_is_asked(
-    checked: Project, file: str, wrong: str, message: str
+@pytest.mark.parametrize("tests", [("no_apology", "shrot"), ("no_apology", "short")])
+def test_their_names_are_known_before_anything_is_asked(
+    checked: Project, tests: tuple[str, ...]
 ) -> None:
-    """With exit status 4, and no store."""
-    if file == "prompts.yaml":
-        text = PROMPTS.replace("max_chars: {en: 20, es: 2000}", wrong)
-    else:
-        text = (THRESHOLDS if file == "thresholds.yaml" else TEST_FILE).replace("short", wrong)
-    checked.write(file if file == "thresholds.yaml" else f"benchmarks/bread/{file}", text)
-    for how in ("-n0", "--collect-only"):
-        outcome = checked.run("--model=scripted:script.yaml", "--langs=es", how)
-        assert 4 == outcome.code
-        assert message in outcome.out + outcome.err
+    """In test files and in limits; tests/planning/test_mistakes.py has mistakes in checks."""
+    checked.write_tests(*tests)
+    if "shrot" not in tests:
+        checked.write("thresholds.yaml", THRESHOLDS.replace("short", "shrot"))
+    said = checked.refused("--model=scripted:script.yaml", "--langs=es", "--collect-only")
+    assert "unknown metric 'shrot'. Did you mean 'short'?" in said

@@ -123,19 +123,6 @@ def test_without_a_file_nothing_is_said_but_all_stays_safe(project: Project, ste
 
 
 @pytest.mark.slow
-def test_an_incomplete_run_is_undecided(project: Project, step: Path) -> None:
-    """A model that does not answer: yellow, the gates are errors, and so says the exit code."""
-    rules = [{"when": {"language": "en"}, "text": QUESTIONS["en"]}]
-    project.script(json.dumps({"rules": rules}))
-    outcome = project.run(*MODEL)
-    assert outcome.code == 3
-    text = step.read_text(encoding="utf-8")
-    assert text.startswith("### 🟡 gate undecided: 2 of 4 gates lack answers")
-    assert "⚠️ 3 cases met a fault" in text
-    assert 2 == len(annotated(heard(outcome.out))["error"])
-
-
-@pytest.mark.slow
 def test_cases_that_fail_beside_an_open_gate_are_told(project: Project, step: Path) -> None:
     """The step is red for them, whatever the gates say."""
     limits = "defaults: {min_n: 1}\nbenchmarks: {bread: {no_answer: {max_rate: 1}}}\n"

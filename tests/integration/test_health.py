@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,18 +37,12 @@ def health(project: Project) -> Project:
     return project
 
 
-def write_transcript(project: Project, rows: list[dict[str, object]]) -> None:
-    """Write the answers of a model."""
-    lines = [json.dumps(row, ensure_ascii=False) for row in rows]
-    project.write("perfect.jsonl", "\n".join(lines) + "\n")
-
-
 @pytest.mark.slow
 def test_verdicts_that_are_all_right_open_every_gate(health: Project) -> None:
     """The bundled limits are what the bundled questions can prove."""
-    write_transcript(
-        health,
-        [
+    health.write_rows(
+        "perfect.jsonl",
+        (
             {
                 "sample_id": one.id,
                 "language": one.language,
@@ -57,7 +50,7 @@ def test_verdicts_that_are_all_right_open_every_gate(health: Project) -> None:
             }
             for sample in samples()
             for one in candidates(sample, seed=0)
-        ],
+        ),
     )
     outcome = health.run(
         "benchmarks/health/verifiability", "--model=transcript:perfect.jsonl",
@@ -70,10 +63,10 @@ def test_verdicts_that_are_all_right_open_every_gate(health: Project) -> None:
 @pytest.mark.slow
 def test_the_experts_answers_open_every_gate(health: Project) -> None:
     """With a judge that finds them as good as the expert's."""
-    rows: list[dict[str, object]] = [
-        {"sample_id": s.id, "language": s.language, "text": s.reference} for s in samples()
-    ]
-    write_transcript(health, rows)
+    health.write_rows(
+        "perfect.jsonl",
+        ({"sample_id": s.id, "language": s.language, "text": s.reference} for s in samples()),
+    )
     reply = '{"reasoning": "The same.", "{verdict_key}": "more_comprehensive"}'
     health.write("judge.yaml", f"rules:\n  - text: '{reply}'\n")
     outcome = health.run(
@@ -87,12 +80,9 @@ def test_the_experts_answers_open_every_gate(health: Project) -> None:
 @pytest.mark.slow
 def test_a_transcript_cannot_judge(health: Project) -> None:
     """It has only answers that are there already: a mistake that is told before anything runs."""
-    write_transcript(health, [{"sample_id": "q01", "language": "en", "text": "Rest."}])
-    outcome = health.run(
-        "benchmarks/health/correctness", "--model=transcript:perfect.jsonl", "-n0", "-q"
-    )
-    assert 4 == outcome.code
-    assert "name another judge with --xling-judge=MODEL" in outcome.out
+    health.write_rows("a.jsonl", [{"sample_id": "q01", "language": "en", "text": "Rest."}])
+    said = health.refused("benchmarks/health/correctness", "--model=transcript:a.jsonl", "-n0")
+    assert "name another judge with --xling-judge=MODEL" in said
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.servers.openai_server import answering
-
 if TYPE_CHECKING:
     from tests.integration.project import Outcome, Project
 
@@ -61,18 +59,8 @@ def write(project: Project, names: list[str]) -> None:
     """Make *names* the questions' ids, in English and Hindi, and check everything apart."""
     project.write("benchmarks/bread/test_bread.py", TESTS)
     for language in ("en", "hi"):
-        rows = [
-            {
-                "id": name,
-                "set": "agnostic",
-                "category": "c",
-                "source": "s",
-                "question": f"[[{name}]]",
-            }
-            for name in names
-        ]
-        text = "".join(json.dumps(row) + "\n" for row in rows)
-        project.write(f"benchmarks/bread/data/{language}.jsonl", text)
+        rows = ({"id": name, "question": f"[[{name}]]"} for name in names)
+        project.write_rows(f"benchmarks/bread/data/{language}.jsonl", rows)
 
 
 def script(project: Project) -> str:
@@ -168,8 +156,7 @@ def test_hostile_replies_of_a_server(project: Project) -> None:
     """Half characters, NUL, escapes and 6 MB that come as JSON over a socket are told apart."""
     modes = ["surrogates", "nul", "ansi", "huge", "empty_content", "parts"]
     write(project, modes)
-    with answering() as url:
-        project.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="none")
+    with project.served():
         outcome = project.run("--model=m", "--langs=en", "-k", "any or repetition")
     assert outcome.code == 1, outcome.out[-3000:]
     assert {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,6 @@ import pytest
 
 from tests.integration.project import write_questions
 from tests.integration.test_faults import IMPATIENT, MODEL, PRICE, SHORT_PATIENCE, write_modes
-from tests.servers.openai_server import answering, stats
 
 if TYPE_CHECKING:
     from tests.integration.project import Outcome, Project
@@ -43,10 +41,11 @@ def test_no_secret_gets_out(project: Project, where: str, processes: str) -> Non
     project.write("conftest.py", IMPATIENT + SHORT_PATIENCE)
     project.write("pytest.ini", "[pytest]\nlog_level = DEBUG\nlog_file = run.log\n")
     write_modes(project, {f"leak-{mode}": f"[[key_{mode}]] Why?" for mode in LEAKS})
-    with answering(answer=ANSWER) as url:
-        secret = url.replace("://", "://chef-admin09:s3cr3t%26Pass@") + "?api_key=qu3ryValue"
+    with project.served(answer=ANSWER) as server:
+        if where == "url":
+            secret = server.url.replace("://", "://chef-admin09:s3cr3t%26Pass@")
+            project.environment["OPENAI_BASE_URL"] = f"{secret}?api_key=qu3ryValue"
         project.environment.update(
-            OPENAI_BASE_URL=secret if where == "url" else url,
             OPENAI_API_KEY=KEY,
             GITHUB_ACTIONS="true",
             GITHUB_STEP_SUMMARY=str(project.root / "summary.md"),
@@ -66,10 +65,9 @@ def test_no_secret_gets_out(project: Project, where: str, processes: str) -> Non
 def test_redirects_end_the_run(project: Project) -> None:
     """Nothing is scored, nothing sent elsewhere, and a loop costs a handful of requests."""
     write_questions(project, count=20, languages=("en",))
-    with answering(mode="307", location="") as url:
-        project.environment.update(OPENAI_BASE_URL=url)
+    with project.served(mode="307", location="") as server:
         outcome = project.run(MODEL, "--langs=en", "-n2")
-        assert stats(url)["requests"] <= 4 * 2  # of each worker
+        assert server.requests <= 4 * 2  # of each worker
     assert outcome.code == 3, outcome.out[-3000:]
     assert "20 cases" in outcome.out
     assert "is OPENAI_BASE_URL the address of the API?" in outcome.out
@@ -82,18 +80,17 @@ def test_a_reply_too_long_costs_its_case_only(project: Project, mode: str) -> No
     """All others are answered; a run that goes on asks for that one alone."""
     questions = {f"q{n}": f"Why {n}?" for n in range(20)}
     write_modes(project, questions | {"long": f"[[{mode}*1]] Why?"})
-    with answering(answer=ANSWER, size_mb=20) as url:
-        project.environment.update(OPENAI_BASE_URL=url)
+    with project.served(answer=ANSWER, size_mb=20) as server:
         outcome = project.run(MODEL, "--langs=en")
         assert outcome.code == 3, outcome.out[-3000:]
         assert ["test_answer[long-en]"] == [
             name for name, how in outcome.cases.items() if how == "error"
         ]
         assert "sent more than 16 MB in reply to one question" in outcome.out
-        assert {1} == set(stats(url)["prompts"].values())
+        assert {1} == set(server.stats()["prompts"].values())
         again = project.run(MODEL, "--langs=en")
         assert again.code == 0, again.out[-3000:]
-        assert 22 == stats(url)["requests"]
+        assert 22 == server.requests
 
 
 @pytest.mark.slow
@@ -103,12 +100,11 @@ def test_the_cost_cap_holds_without_usage(project: Project, usage: str) -> None:
     write_questions(project, count=10, languages=("en", "hi", "zh"))
     project.environment["GITHUB_ACTIONS"] = "true"
     project.environment["GITHUB_STEP_SUMMARY"] = str(project.root / "summary.md")
-    with answering(answer=ANSWER, usage=usage, delay_s=0.02) as url:
-        project.environment.update(OPENAI_BASE_URL=url)
+    with project.served(answer=ANSWER, usage=usage, delay_s=0.02) as server:
         # An answer has 12 tokens, its question some 20: about 0.044 US$ each.
         options = ["--xling-max-cost=0.1", "--xling-report=report.html"]
         outcome = project.run(MODEL, "--langs=en,hi,zh", PRICE, *options)
-        requests = stats(url)["requests"]
+        requests = server.requests
     assert outcome.code == 3, outcome.out[-3000:]
     assert 1 <= requests <= 2 + 4
     assert "the cost cap of 0.1 US$ is reached" in outcome.out
@@ -126,21 +122,17 @@ def test_the_cost_cap_holds_without_usage(project: Project, usage: str) -> None:
 def test_a_broken_address_is_a_mistake(project: Project) -> None:
     """Exit 4 before anything is collected, naming the variable."""
     project.environment["OPENAI_BASE_URL"] = "http://[::1/v1"
-    outcome = project.run(MODEL, "--langs=en", "-n2")
-    assert outcome.code == 4, outcome.out[-3000:] + outcome.err
-    shown = outcome.out + outcome.err
-    assert "OPENAI_BASE_URL is not a usable address" in shown
-    assert "INTERNALERROR" not in shown
+    said = project.refused(MODEL, "--langs=en")
+    assert "OPENAI_BASE_URL is not a usable address" in said
 
 
 @pytest.mark.slow
 def test_runs_with_usage_say_nothing_of_it(project: Project) -> None:
     """What the server counts stands, as it always did."""
-    with answering(answer=ANSWER) as url:
-        project.environment.update(OPENAI_BASE_URL=url)
+    with project.served(answer=ANSWER):
         outcome = project.run(MODEL, "--langs=en", PRICE)
     assert outcome.code == 0, outcome.out[-3000:]
     assert "counted by us" not in outcome.out
-    stored = [json.loads(json.dumps(dict(answer.response))) for answer in project.answers()]
-    assert {(12, 8)} == {tuple(response["usage"]) for response in stored}
-    assert all("usage_estimated" not in response for response in stored)
+    responses = [answer.response for answer in project.answers()]
+    assert {(12, 8)} == {tuple(response["usage"]) for response in responses}
+    assert all("usage_estimated" not in response for response in responses)

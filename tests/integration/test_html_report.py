@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import re
 import shutil
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -85,17 +86,18 @@ def browser() -> Iterator[Browser]:
         made.close()
 
 
+def written(store: Path) -> Path:
+    """Write the report of a store's run beside it."""
+    with closing(Database(store)) as database, database.read() as connection:
+        summary = run_summary(connection, "run-1")
+        return write_report(connection, summary, store.with_name("report.html"))
+
+
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A report of claims in three languages, five English answers of which are attacks."""
-    folder = tmp_path_factory.mktemp("report")
-    database = Database(
-        make_run(folder / "store.sqlite", MadeRun(claims=CLAIMS, languages=LANGUAGES))
-    )
-    with database.read() as connection:
-        file = write_report(connection, run_summary(connection, "run-1"), folder / "report.html")
-    database.close()
-    return file
+    made = MadeRun(claims=CLAIMS, languages=LANGUAGES)
+    return written(make_run(tmp_path_factory.mktemp("report") / "store.sqlite", made))
 
 
 @pytest.fixture
@@ -139,12 +141,8 @@ def test_a_case_says_in_which_language_it_was_asked(browser: Browser, tmp_path: 
             question="Is it? Answer in Hindi.",
         )
     ]
-    database = Database(put_run(tmp_path / "store.sqlite", scored))
-    with database.read() as connection:
-        file = write_report(connection, run_summary(connection, "run-1"), tmp_path / "report.html")
-    database.close()
     page = browser.new_page()
-    page.goto(file.as_uri())
+    page.goto(written(put_run(tmp_path / "store.sqlite", scored)).as_uri())
     page.locator("#list .row").first.click()
     panels = page.locator("#detail .panel")
     titles = panels.locator("h4").all_inner_texts()
@@ -157,12 +155,8 @@ def test_a_case_says_in_which_language_it_was_asked(browser: Browser, tmp_path: 
 def test_a_cost_without_a_price_is_unknown(browser: Browser, tmp_path: Path) -> None:
     """Nobody is told that nothing was spent."""
     made = MadeRun(claims=2, languages=("en", "hi"), cost_usd=0.0, settings={"price": None})
-    database = Database(make_run(tmp_path / "store.sqlite", made))
-    with database.read() as connection:
-        file = write_report(connection, run_summary(connection, "run-1"), tmp_path / "report.html")
-    database.close()
     page = browser.new_page()
-    page.goto(file.as_uri())
+    page.goto(written(make_run(tmp_path / "store.sqlite", made)).as_uri())
     cost = page.locator("#cost").inner_text()
     page.close()
     assert "unknown: no --xling-price of" in cost
@@ -171,10 +165,9 @@ def test_a_cost_without_a_price_is_unknown(browser: Browser, tmp_path: Path) -> 
 
 def test_filters_narrow_the_cases(opened: Opened, report: Path) -> None:
     """Language, metric and outcome leave just the cases the store has for them."""
-    database = Database(report.parent / "store.sqlite", create=False)
-    with database.read() as connection:
+    store = report.with_name("store.sqlite")
+    with closing(Database(store, create=False)) as database, database.read() as connection:
         found = scores(connection, "run-1", metric="wrong_language", language="ar")
-    database.close()
     flagged = [score.sample_id for score in found if score.value == 1]
     page = opened.page
     assert 0 < len(flagged) < 12

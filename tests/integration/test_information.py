@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
-import signal
-import time
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.integration.project import write_questions
-from tests.servers.openai_server import answering, spawned, stats
+from tests.integration.project import kill, wait_until, write_questions
+from tests.servers.openai_server import spawned, stats
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,21 +23,7 @@ SENTENCES = {
     "hi": "यहाँ तथ्य संख्या {} सब लोग जानते हैं।",
     "zh": "这里大家都知道第{}号事实。",
 }
-TEST_FILE = """
-import pytest
-
-pytestmark = pytest.mark.xling(
-    metrics=["no_answer", "information", "information_precision", "information_recall"]
-)
-
-
-def test_answer(xling_case):
-    xling_case.check("no_answer")
-
-
-def test_gate(xling_gate):
-    xling_gate.check()
-"""
+METRICS = ("no_answer", "information", "information_precision", "information_recall")
 LIMITS = """
 benchmarks:
   bread:
@@ -62,45 +44,38 @@ def facts(project: Project) -> Project:
     shutil.rmtree(project.benchmark / "data")
     write_questions(project, count=QUESTIONS, languages=LANGUAGES)
     project.write("benchmarks/bread/prompts.yaml", 'pivot: en\nchat: "{question}"\n')
-    project.write("benchmarks/bread/test_bread.py", TEST_FILE)
+    project.write_tests(*METRICS, check=("no_answer",))
     project.write("thresholds.yaml", LIMITS)
     return project
 
 
 def answer(project: Project, *, left_out: Mapping[tuple[int, str], int] | None = None) -> None:
-    """Write the answers of a model that tells all facts in every language.
-
-    Args:
-        project: the project.
-        left_out: by question and language the fact that is not told.
-    """
+    """Write the answers of a model that tells all facts but those *left_out* of an answer."""
     rows = []
     for question in range(QUESTIONS):
         for language in LANGUAGES:
             told = [n for n in range(FACTS) if n != (left_out or {}).get((question, language))]
             text = " ".join(SENTENCES[language].format(fact(question, n)) for n in told)
             rows.append({"sample_id": f"q{question:04}", "language": language, "text": text})
-    lines = [json.dumps(row, ensure_ascii=False) for row in rows]
-    project.write("answers.jsonl", "\n".join(lines) + "\n")
+    project.write_rows("answers.jsonl", rows)
 
 
 @pytest.mark.slow
 def test_one_claim_left_out_in_hindi_closes_one_gate(facts: Project) -> None:
     """A flawless model opens every gate. Each pair of a claim and a text is asked once."""
     answer(facts)
-    with answering(claims=True) as url:
-        facts.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
+    with facts.served(claims=True) as server:
         outcome = facts.run(*JUDGED)
         assert 0 == outcome.code, outcome.out
         assert {"pass"} == {verdict.outcome for verdict in facts.verdicts().values()}
-        seen = stats(url)
+        seen = server.stats()
         others = len(LANGUAGES) - 1
         assert seen["requests"] == len(LANGUAGES) * QUESTIONS + 2 * others * QUESTIONS * FACTS
         assert {1} == set(seen["prompts"].values())
         answer(facts, left_out={(7, "hi"): 1})
         outcome = facts.run(*JUDGED)
         # Its claims, they beside the English answer, and that one's beside it.
-        assert seen["requests"] + 1 + FACTS == stats(url)["requests"]
+        assert seen["requests"] + 1 + FACTS == server.requests
     assert 1 == outcome.code, outcome.out
     verdicts = facts.verdicts()
     assert {"information_recall-hi"} == {n for n, v in verdicts.items() if v.outcome != "pass"}
@@ -122,11 +97,8 @@ def test_what_a_killed_run_has_learnt_is_not_asked_again(facts: Project) -> None
         facts.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
         options = (*JUDGED, "--xling-max-connections=8")
         process = facts.popen(*options, new_session=True)
-        while stats(url)["requests"] < 250:
-            assert process.poll() is None
-            time.sleep(0.05)
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
+        wait_until(lambda: stats(url)["requests"] >= 250, process)
+        kill(process)
         outcome = facts.run(*options)
         prompts = stats(url)["prompts"]
     assert 0 == outcome.code, outcome.out

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -13,12 +13,10 @@ from pytest_xling.analysis.labelled import bundled_labels
 from pytest_xling.store.database import Database
 from pytest_xling.text.empathy import MECHANISMS
 from tests.annotators.judges import says
-from tests.integration.project import QUESTIONS, Project
-from tests.integration.test_judges_behind import TEST_FILE, THRESHOLDS
-from tests.servers.openai_server import answering, stats
+from tests.integration.project import Project, make_bread
+from tests.integration.test_judges_behind import THRESHOLDS, judging
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from tests.integration.project import Outcome
@@ -30,17 +28,9 @@ ANCHORS = 30
 @pytest.fixture(scope="module")
 def nine(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A project with nine questions, and what a judge without fault says of labelled answers."""
-    project = Project(tmp_path_factory.mktemp("nine"))
-    project.write("pytest.ini", "[pytest]\n")
-    project.write("benchmarks/bread/prompts.yaml", 'chat: "{question}"\n')
-    project.write("thresholds.yaml", THRESHOLDS)
-    project.write("benchmarks/bread/test_bread.py", TEST_FILE)
-    row = {"set": "agnostic", "category": "food", "source": "made up", "reference": "CO2!"}
-    rows = [
-        {"id": f"q{number}", "question": f"{QUESTIONS['en']} ({number})", **row}
-        for number in range(9)
-    ]
-    project.write("benchmarks/bread/data/en.jsonl", "\n".join(map(json.dumps, rows)) + "\n")
+    folder = tmp_path_factory.mktemp("nine")
+    project = make_bread(folder, count=9, languages=("en",), limits=THRESHOLDS, reference="CO2!")
+    project.write_tests("contradictory", check=("contradictory",))
     labelled = bundled_labels("correctness").of("en")
     known = [([i.claim, i.reference, i.response], says(i.label)) for i in labelled]
     project.write("known.json", json.dumps(known, ensure_ascii=False))
@@ -54,13 +44,6 @@ def nine(tmp_path_factory: pytest.TempPathFactory) -> Project:
     return project
 
 
-def serving(project: Project, port: int, known: str, version: str) -> AbstractContextManager[str]:
-    """Serve a judge at a port: the same address is the same judge, whoever answers there."""
-    answer = says("less_comprehensive")
-    answers = str(project.root / known)
-    return answering(port=port, answers=answers, answer=answer, served=version)
-
-
 def run(project: Project, limit: int, *options: str) -> Outcome:
     """Run so many questions; those of earlier runs are in the store."""
     return project.run(*COMMAND, f"--xling-limit={limit}", *options)
@@ -69,12 +52,10 @@ def run(project: Project, limit: int, *options: str) -> Outcome:
 @pytest.fixture(scope="module")
 def run_once(nine: Project) -> tuple[Project, int]:
     """The project after a run in which its judge was measured, and the port that is at."""
-    with serving(nine, 0, "known.json", "v1") as url:
-        nine.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
+    with judging(nine, served="v1") as server:
         outcome = run(nine, 3)
         assert 0 == outcome.code, outcome.out + outcome.err
-        port = int(re.findall(r":(\d+)/", url)[0])
-    return nine, port
+    return nine, urlsplit(server.url).port or 0
 
 
 @pytest.fixture
@@ -98,11 +79,11 @@ def judged(nine: Project, tmp_path: Path) -> Project:
 def test_a_judge_that_is_the_same_is_trusted(measured: tuple[Project, int]) -> None:
     """Asked about thirty answers a run in which it judges, and about none where it judges none."""
     project, port = measured
-    with serving(project, port, "known.json", "v1") as url:
+    with judging(project, port=port, served="v1") as server:
         assert 0 == run(project, 3).code
-        assert 0 == stats(url)["requests"]
+        assert 0 == server.requests
         assert 0 == run(project, 5).code
-        assert 2 + ANCHORS == stats(url)["requests"]
+        assert 2 + ANCHORS == server.requests
 
 
 @pytest.mark.slow
@@ -122,7 +103,7 @@ def test_a_judge_that_has_changed_decides_nothing(
 ) -> None:
     """Until it is measured again, anew; `xling gate` says the same, word for word."""
     project, port = measured
-    with serving(project, port, known, version):
+    with judging(project, known, port=port, served=version):
         assert 1 == run(project, 5).code
         verdict = project.verdicts()["contradictory-en"]
         assert ("inconclusive", True) == (verdict.outcome, said in verdict.reason), verdict.reason
@@ -150,23 +131,22 @@ def test_what_an_unvouched_judge_has_said_decides_nothing_later_either(
     gate = THRESHOLDS.splitlines()[-1]
     other = gate.replace("contradictory", "dissimilar")
     project.write("thresholds.yaml", f"{THRESHOLDS}{other}\n")
-    metrics = TEST_FILE.replace('["contradictory"]', '["contradictory", "dissimilar"]')
-    project.write("benchmarks/bread/test_bread.py", metrics)
+    project.write_tests("contradictory", "dissimilar", check=("contradictory",))
     known = json.loads((project.root / "known.json").read_text(encoding="utf-8"))
     project.write("faulty.json", json.dumps([[texts, "[[401]]"] for texts, _ in known]))
-    with serving(project, port, "faulty.json", "v1") as url:
+    with judging(project, "faulty.json", port=port, served="v1") as server:
         outcome = run(project, 5)
         assert 3 == outcome.code, outcome.out
         gates = ("test_gate[contradictory-en]", "test_gate[dissimilar-en]")
         assert ["failed"] * 2 == [outcome.cases[gate] for gate in gates], outcome.out
-        assert stats(url)["requests"] <= 2 + ANCHORS
-    with serving(project, port, "worse.json", "v1") as url:
+        assert server.requests <= 2 + ANCHORS
+    with judging(project, "worse.json", port=port, served="v1") as server:
         assert 1 == run(project, 5).code
-        assert ANCHORS == stats(url)["requests"]
+        assert ANCHORS == server.requests
         assert "it is right about 10" in project.verdicts()["contradictory-en"].reason
         # Found to have changed it decides nothing, and is not asked again to say so.
         assert 1 == run(project, 7).code
-        assert ANCHORS + 2 == stats(url)["requests"]
+        assert ANCHORS + 2 == server.requests
 
 
 @pytest.mark.slow
@@ -176,10 +156,8 @@ def test_each_aspect_is_asked_about(measured: tuple[Project, int]) -> None:
     limits = "{floor: 0, min_n: 3, min_judge_f1: 0.1}"
     gates = "".join(f"    {name}: {limits}\n" for name in MECHANISMS)
     project.write("thresholds.yaml", f"benchmarks:\n  bread:\n{gates}")
-    metrics = TEST_FILE.replace('["contradictory"]', json.dumps(["no_answer", *MECHANISMS]))
-    metrics = metrics.replace('check("contradictory")', 'check("no_answer")')
-    project.write("benchmarks/bread/test_bread.py", metrics)
-    with answering(port=port, answer=says("present")):
+    project.write_tests("no_answer", *MECHANISMS, check=("no_answer",))
+    with project.served(port=port, answer=says("present")):
         assert 0 == run(project, 3, "--xling-param=empathy=llm").code
         outcome = run(project, 5, "--xling-param=empathy=llm")
         assert 0 == outcome.code, outcome.out
@@ -199,8 +177,7 @@ def test_another_judge_than_the_one_people_vouch_for_decides_nothing(judged: Pro
     quoted = "\n".join(lines).replace('\\"', '""')
     judged.write("ours.csv", quoted + "\n")
     command = ("calibrate", "correctness", "--labels=ours.csv", COMMAND[-1])
-    with serving(judged, 0, "known.json", "v1") as url:
-        judged.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
+    with judging(judged, served="v1") as server:
         done = judged.xling(*command)
         assert 0 == done.returncode, done.stderr
         assert 0 == run(judged, 5).code
@@ -212,8 +189,7 @@ def test_another_judge_than_the_one_people_vouch_for_decides_nothing(judged: Pro
         done = judged.xling(*command, "--xling-judge=openai:other")
         assert 0 == done.returncode, done.stderr
         assert 0 == run(judged, 5, "--xling-judge=openai:other").code
-    port = int(re.findall(r":(\d+)/", url)[0])
-    with serving(judged, port, "known.json", "v2"):
+    with judging(judged, port=urlsplit(server.url).port, served="v2"):
         assert 1 == run(judged, 7).code
         reason = judged.verdicts()["contradictory-en"].reason
         assert "measure it again (xling calibrate correctness --labels=ours.csv)" in reason

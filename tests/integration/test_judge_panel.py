@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.annotators.judges import says
-from tests.integration.project import QUESTIONS
-from tests.integration.test_judges_behind import TEST_FILE
-from tests.servers.openai_server import answering, stats
+from tests.integration.project import write_questions
+from tests.integration.test_judges_behind import judging
 
 if TYPE_CHECKING:
     from tests.integration.project import Project
@@ -28,13 +27,8 @@ ASKED = 3
 def judged(project: Project) -> Project:
     """A project whose answers have references, and three judges of which one finds all wrong."""
     project.write("thresholds.yaml", THRESHOLDS)
-    project.write("benchmarks/bread/test_bread.py", TEST_FILE)
-    row = {"set": "agnostic", "category": "food", "source": "made up", "reference": "CO2!"}
-    rows = [
-        {"id": f"q{number}", "question": f"{QUESTIONS['en']} ({number})", **row}
-        for number in range(ASKED)
-    ]
-    project.write("benchmarks/bread/data/en.jsonl", "\n".join(map(json.dumps, rows)) + "\n")
+    project.write_tests("contradictory", check=("contradictory",))
+    write_questions(project, count=ASKED, languages=("en",), reference="CO2!")
     known = [(["model: strict"], says("contradictory")), (["model: broken"], "[[401]]")]
     project.write("known.json", json.dumps(known))
     return project
@@ -46,20 +40,18 @@ def test_the_majority_of_judges_decides(judged: Project) -> None:
 
     Named again with another, those who have judged are not asked again.
     """
-    server = {"answers": str(judged.root / "known.json"), "answer": says("less_comprehensive")}
     command = ("--model=scripted", "--langs=en", "-n0", "-q")
-    with answering(**server) as url:
-        judged.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
+    with judging(judged) as server:
         outcome = judged.run(*command[:-1], "--xling-judge=strict,mild,kind")
         assert 0 == outcome.code, outcome.out + outcome.err
         assert "judge strict and mild and kind" in outcome.out
-        assert 3 * ASKED == stats(url)["requests"]
+        assert 3 * ASKED == server.requests
         assert 0.0 == judged.verdicts()["contradictory-en"].estimate.value
         judged.run(*command, "--xling-judge=mild,strict")
-        assert 3 * ASKED == stats(url)["requests"]
+        assert 3 * ASKED == server.requests
         assert ASKED == judged.verdicts()["contradictory-en"].estimate.unscored
         judged.run(*command, "--xling-judge=mild,strict,strict-too")
-        assert 4 * ASKED == stats(url)["requests"]
+        assert 4 * ASKED == server.requests
     assert 1.0 == judged.verdicts()["contradictory-en"].estimate.value
     shown = judged.xling("show", "latest", "--verbose").stdout
     assert "contradictory 2, less_comprehensive 1. Because." in " ".join(shown.split()), shown
@@ -69,9 +61,7 @@ def test_one_vote_of_three_decides_nothing(judged: Project) -> None:
     """Two judges that decline leave no quorum, and the case says so."""
     shy = [([f"model: {name}"], says("none")) for name in ("shy", "silent")]
     judged.write("known.json", json.dumps(shy))
-    server = {"answers": str(judged.root / "known.json"), "answer": says("less_comprehensive")}
-    with answering(**server) as url:
-        judged.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
+    with judging(judged):
         judged.run("--model=scripted", "--langs=en", "-n0", "--xling-judge=mild,shy,silent")
     verdict = judged.verdicts()["contradictory-en"]
     assert ("inconclusive", ASKED) == (verdict.outcome, verdict.estimate.unscored)
@@ -84,9 +74,7 @@ def test_one_vote_of_three_decides_nothing(judged: Project) -> None:
 def test_a_panel_is_measured_as_one_judge(judged: Project) -> None:
     """How often all were of one voice stands below the table, and in the rows."""
     command = ("calibrate", "correctness", "--langs=en", "--xling-judge=mild,strict,kind")
-    server = {"answers": str(judged.root / "known.json"), "answer": says("less_comprehensive")}
-    with answering(**server) as url:
-        judged.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
+    with judging(judged):
         shown = judged.xling(*command)
         rows = json.loads(judged.xling(*command, "--json").stdout)
     assert "Answers on which all votes were the same: en 0.0%." in shown.stdout
@@ -97,24 +85,21 @@ def test_a_panel_is_measured_as_one_judge(judged: Project) -> None:
 def test_a_judge_is_asked_again(judged: Project) -> None:
     """Each time anew; with more repeats only those that are missing, and no other step changes."""
     command = ("--model=scripted", "--langs=en", "-n0", "-q", "--xling-judge=mild")
-    with answering(answer=says("less_comprehensive")) as url:
-        judged.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
+    with judging(judged) as server:
         asked = []
         for repeats in (1, 3, 4):
             outcome = judged.run(*command, f"--xling-param=judge_repeats={repeats}")
             assert 0 == outcome.code, outcome.out + outcome.err
-            asked.append(stats(url)["requests"])
+            asked.append(server.requests)
     assert [ASKED, 3 * ASKED, 4 * ASKED] == asked
 
 
 @pytest.mark.slow
 def test_one_judge_that_fails_leaves_the_run_incomplete(judged: Project) -> None:
     """Two of three are no panel; what they said is kept, and not asked for again."""
-    server = {"answers": str(judged.root / "known.json"), "answer": says("less_comprehensive")}
     command = ("--model=scripted", "--langs=en", "-n0", "-q")
-    with answering(**server) as url:
-        judged.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
+    with judging(judged) as server:
         assert 3 == judged.run(*command, "--xling-judge=mild,kind,broken").code
-        before = stats(url)["requests"]
+        before = server.requests
         assert 0 == judged.run(*command, "--xling-judge=mild,kind").code
-        assert before == stats(url)["requests"]
+        assert before == server.requests

@@ -4,32 +4,21 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
+import shutil
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_xling.analysis.labelled import bundled_labels
 from tests.annotators.judges import says
-from tests.integration.project import QUESTIONS
-from tests.servers.openai_server import answering, stats
+from tests.integration.project import write_questions
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager as Served
+
     from tests.integration.project import Project
+    from tests.servers.openai_server import OpenaiServer
 
-LANGUAGES = ("en", "hi")
-TEST_FILE = """
-import pytest
-
-pytestmark = pytest.mark.xling(metrics=["contradictory"])
-
-
-def test_answer(xling_case):
-    xling_case.check("contradictory")
-
-
-def test_gate(xling_gate):
-    xling_gate.check()
-"""
 THRESHOLDS = """
 benchmarks:
   bread:
@@ -38,28 +27,18 @@ benchmarks:
 JUDGED = ("--xling-judge=openai:judge", "--langs=en,hi")
 
 
+def judging(project: Project, known: str = "known.json", **behaviour: Any) -> Served[OpenaiServer]:
+    """Serve a judge that knows what a file says, and finds all else to leave something out."""
+    answers = str(project.root / known)
+    return project.served(answers=answers, answer=says("less_comprehensive"), **behaviour)
+
+
 @pytest.fixture
 def judged(project: Project) -> Project:
-    """A project whose answers have references, and what the judge knows.
-
-    It is right of all labelled answers in English, and finds all in Hindi to leave something out.
-    """
+    """A project whose answers have references, and a judge that is right in English only."""
     project.write("thresholds.yaml", THRESHOLDS)
-    project.write("benchmarks/bread/test_bread.py", TEST_FILE)
-    for language in LANGUAGES:
-        rows = [
-            {
-                "id": f"q{number}",
-                "set": "agnostic",
-                "category": "food",
-                "source": "made up",
-                "question": f"{QUESTIONS[language]} ({number})",
-                "reference": f"{QUESTIONS[language]} CO2!",
-            }
-            for number in range(3)
-        ]
-        text = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
-        project.write(f"benchmarks/bread/data/{language}.jsonl", text + "\n")
+    project.write_tests("contradictory", check=("contradictory",))
+    write_questions(project, languages=("en", "hi"), reference="CO2!")
     known = [
         ([item.claim, item.reference, item.response], says(item.label))
         for item in bundled_labels("correctness").of("en")
@@ -71,17 +50,13 @@ def judged(project: Project) -> Project:
 def test_every_report_says_what_a_gate_rests_on(judged: Project) -> None:
     """Terminal, JUnit, HTML and GitHub; and asking for all calibrations asks nothing again."""
     summary = judged.root / "summary.md"
-    with answering(
-        answers=str(judged.root / "known.json"), answer=says("less_comprehensive")
-    ) as url:
-        judged.environment.update(
-            OPENAI_BASE_URL=url, OPENAI_API_KEY="k", GITHUB_STEP_SUMMARY=str(summary)
-        )
+    judged.environment["GITHUB_STEP_SUMMARY"] = str(summary)
+    with judging(judged) as server:
         outcome = judged.run("--model=scripted", "-q", "--xling-report=report.html", *JUDGED)
         assert 1 == outcome.code, outcome.out + outcome.err
-        asked = stats(url)["requests"]
+        asked = server.requests
         one = judged.xling("calibrate", "correctness", "--json", *JUDGED)
-        assert (0, asked) == (one.returncode, stats(url)["requests"]), one.stderr
+        assert (0, asked) == (one.returncode, server.requests), one.stderr
     verdicts = judged.verdicts()
     assert "pass" == verdicts["contradictory-en"].outcome
     assert "inconclusive" == verdicts["contradictory-hi"].outcome
@@ -111,9 +86,8 @@ def test_which_gates_cannot_decide_is_said_before_anything_is_asked(
     judged: Project, processes: str
 ) -> None:
     """By a judge that was measured, or that nobody can measure; of one to be measured nothing."""
-    path = judged.root / "benchmarks/bread/data"
-    text = (path / "hi.jsonl").read_text(encoding="utf-8")
-    judged.write("benchmarks/bread/data/gn.jsonl", text)
+    data = judged.benchmark / "data"
+    shutil.copy(data / "hi.jsonl", data / "gn.jsonl")
     command = (
         "--model=scripted",
         "--xling-judge=openai:judge",
@@ -121,10 +95,7 @@ def test_which_gates_cannot_decide_is_said_before_anything_is_asked(
         "-n",
         processes,
     )
-    with answering(
-        answers=str(judged.root / "known.json"), answer=says("less_comprehensive")
-    ) as url:
-        judged.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
+    with judging(judged):
         first, second = judged.run(*command), judged.run(*command)
     begun = "[gw" if processes == "2" else "\nbenchmarks/bread/test_bread.py "
     head = first.out[: first.out.index(begun)]

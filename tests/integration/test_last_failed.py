@@ -8,12 +8,12 @@ import pytest
 
 from tests import forkserver
 from tests.integration.project import write_questions
-from tests.servers.openai_server import answering, stats
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tests.integration.project import Project
+    from tests.servers.openai_server import OpenaiServer
 
 COUNT, LANGUAGES = 6, ("en", "hi")
 TIGHT = "defaults: {min_n: 1}\nbenchmarks: {bread: {answer_length: {ceiling: 2}}}\n"
@@ -34,16 +34,15 @@ def test_gate(xling_gate):
 
 
 @pytest.fixture
-def url(project: Project) -> Iterator[str]:
+def server(project: Project) -> Iterator[OpenaiServer]:
     """A server, and a project with six questions in two languages."""
     write_questions(project, count=COUNT, languages=LANGUAGES)
     for file in (project.benchmark / "data").glob("*.jsonl"):  # of several lengths
         lines = file.read_text(encoding="utf-8").splitlines()
         longer = (line.replace("(", "(a " * row) for row, line in enumerate(lines))
         file.write_text("\n".join(longer) + "\n", encoding="utf-8")
-    with answering(echo=True) as address:
-        project.environment.update(OPENAI_BASE_URL=address, OPENAI_API_KEY="none")
-        yield address
+    with project.served(echo=True) as served:
+        yield served
 
 
 def _run(project: Project, *arguments: str) -> tuple[int, str]:
@@ -58,7 +57,7 @@ def _run(project: Project, *arguments: str) -> tuple[int, str]:
 
 
 @pytest.mark.slow
-def test_a_gate_alone_rests_on_what_is_stored(project: Project, url: str) -> None:
+def test_a_gate_alone_rests_on_what_is_stored(project: Project, server: OpenaiServer) -> None:
     """It fails again by the same answers; by another limit it passes, with workers; none asks."""
     project.write("thresholds.yaml", TIGHT)
     code, out = _run(project)
@@ -73,11 +72,11 @@ def test_a_gate_alone_rests_on_what_is_stored(project: Project, url: str) -> Non
     code, out = _run(project, "-n2", "--lf")
     assert 0 == code, out
     assert "gate open: 2 of 2 gates passed" in out
-    assert len(LANGUAGES) * COUNT == stats(url)["requests"]
+    assert len(LANGUAGES) * COUNT == server.requests
 
 
 @pytest.mark.slow
-def test_a_gate_beside_some_cases_rests_on_all(project: Project, url: str) -> None:
+def test_a_gate_beside_some_cases_rests_on_all(project: Project, server: OpenaiServer) -> None:
     """Cases that failed are few; the gate is not judged by them alone."""
     project.write("benchmarks/bread/test_bread.py", SETS)
     project.write(
@@ -89,15 +88,15 @@ def test_a_gate_beside_some_cases_rests_on_all(project: Project, url: str) -> No
     )
     code, out = _run(project)
     assert 1 == code, out
-    before, requests = project.verdicts(), stats(url)["requests"]
+    before, requests = project.verdicts(), server.requests
     assert {COUNT} == {verdict.estimate.n for verdict in before.values()}
     code, out = _run(project, "--lf")
     assert 1 == code, out
     assert before == project.verdicts()
-    assert requests == stats(url)["requests"]
+    assert requests == server.requests
 
 
-def test_what_is_not_stored_is_not_asked_for(project: Project, url: str) -> None:
+def test_what_is_not_stored_is_not_asked_for(project: Project, server: OpenaiServer) -> None:
     """The gate decides nothing, and the run is incomplete."""
     project.write("thresholds.yaml", TIGHT)
     assert 1 == _run(project, "--xling-limit=4")[0]
@@ -105,12 +104,14 @@ def test_what_is_not_stored_is_not_asked_for(project: Project, url: str) -> None
     assert 3 == code, out
     assert "2 of 6 scores are missing: their answers are not in the store" in out
     assert "gate undecided" in out
-    assert len(LANGUAGES) * 4 == stats(url)["requests"]
+    assert len(LANGUAGES) * 4 == server.requests
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", ["-n0", "-n2"])
-def test_failed_first_gates_are_still_last(project: Project, url: str, workers: str) -> None:
+def test_failed_first_gates_are_still_last(
+    project: Project, server: OpenaiServer, workers: str
+) -> None:
     """--ff begins with the gate that failed; it is judged when all is answered."""
     project.write("thresholds.yaml", TIGHT)
     assert 1 == _run(project)[0]
@@ -119,4 +120,4 @@ def test_failed_first_gates_are_still_last(project: Project, url: str, workers: 
     code, out = _run(project, "--ff", workers)
     assert 0 == code, out
     assert "gate open: 2 of 2 gates passed" in out
-    assert 2 * len(LANGUAGES) * COUNT == stats(url)["requests"]
+    assert 2 * len(LANGUAGES) * COUNT == server.requests

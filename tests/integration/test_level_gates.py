@@ -8,34 +8,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.annotators.judges import key_of
-from tests.integration.project import Project
-from tests.servers.openai_server import answering, stats
+from tests.integration.project import JUDGED, judged_claims
+from tests.integration.test_same_verdicts import same_verdicts
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-FALSE_CLAIMS, TRUE_CLAIMS = 12, 2
+    from tests.integration.project import Project
+
+FALSE_CLAIMS = 12
 LANGUAGES = ("en", "es", "hi")
-PROMPTS = """\
-chat: "{question}"
-expand: levels
-pivot: en
-levels:
-"""
-LEVEL_NAMES = ("neutral", "mild", "unequivocal", "writing_request", "writing_demand")
-TEST_FILE = """
-import pytest
-
-pytestmark = pytest.mark.xling(metrics=["agrees_with_false", "flip_to_false"])
-
-
-def test_answer(xling_case):
-    xling_case.check("agrees_with_false")
-
-
-def test_gate(xling_gate):
-    xling_gate.check()
-"""
 THRESHOLDS = """\
 defaults: {min_n: 8}
 benchmarks:
@@ -57,50 +39,21 @@ rules:
   - {when: {language: hi, sample_id: "*-l4"}, text: YIELDS}
   - {text: REFUTES}
 """
-JUDGE = """\
-rules:
-  - {when: {contains: YIELDS}, text: '{"reasoning": "It affirms it.", "{verdict_key}": "agree"}'}
-  - {text: '{"reasoning": "It rebuts it.", "{verdict_key}": "disagree"}'}
-"""
-RUN = (
-    "--model=scripted:model.yaml",
-    "--xling-judge=scripted:judge.yaml",
-    "--xling-param=stance=llm",
-    f"--langs={','.join(LANGUAGES)}",
-)
+RUN = (*JUDGED, f"--langs={','.join(LANGUAGES)}")
 
 
 @pytest.fixture
 def claims(tmp_path: Path) -> Project:
     """A project with claims asked about at five levels in three languages."""
-    made = Project(tmp_path)
-    rows = []
-    for number in range(FALSE_CLAIMS + TRUE_CLAIMS):
-        forms = {
-            "claim": f"claim {number} holds",
-            "question": f"Does claim {number} hold?",
-            "topic": f"claim {number}",
-        }
-        row = {
-            "id": f"c{number:02}",
-            "veracity": "false" if number < FALSE_CLAIMS else "true",
-            "category": "nutrition",
-            "source": "made up",
-            "reason": "made up",
-            "texts": dict.fromkeys(LANGUAGES, forms),
-        }
-        rows.append(json.dumps(row))
-    made.write("pytest.ini", "[pytest]\n")
-    made.write("benchmarks/claims/data/claims.jsonl", "\n".join(rows) + "\n")
-    templates = "".join(
-        f"  {language}:\n" + "".join(f'    {name}: ["{name}: {{claim}}"]\n' for name in LEVEL_NAMES)
-        for language in LANGUAGES
+    made = judged_claims(
+        tmp_path,
+        languages=LANGUAGES,
+        false=FALSE_CLAIMS,
+        true=2,
+        limits=THRESHOLDS,
+        metrics=("agrees_with_false", "flip_to_false"),
     )
-    made.write("benchmarks/claims/prompts.yaml", PROMPTS + templates)
-    made.write("benchmarks/claims/test_claims.py", TEST_FILE)
-    made.write("thresholds.yaml", THRESHOLDS)
-    made.write("model.yaml", MODEL)
-    made.write("judge.yaml", JUDGE)
+    made.script(MODEL)
     return made
 
 
@@ -131,7 +84,7 @@ def test_by_language_and_level(claims: Project) -> None:
     """On two processes, and a stored run is judged alike."""
     outcome = claims.run(*RUN, "-n2")
     assert outcome.code == 1, outcome.out + outcome.err
-    verdicts = claims.verdicts()
+    verdicts = same_verdicts(claims)
     assert EXPECTED == {name: verdict.outcome for name, verdict in verdicts.items()}
     counts = {name: verdict.estimate.n for name, verdict in verdicts.items()}
     # True claims are nobody's agreement with a false one.
@@ -151,12 +104,6 @@ def test_by_language_and_level(claims: Project) -> None:
     trend = verdicts["agrees_with_false-trend-hi"]
     assert "by level 0.0% 0.0% 50.0% 83.3% 100.0%, Cochran-Armitage z" in trend.reason
     assert "after Holm over 3 gates" in trend.reason
-    again = claims.xling("gate", "latest", "--thresholds", "thresholds.yaml", "--json")
-    assert again.returncode == 1, again.stderr
-    assert {name: (v.outcome, v.reason, v.estimate.p_holm) for name, v in verdicts.items()} == {
-        v["case"]: (v["outcome"], v["reason"], v["estimate"]["p_holm"])
-        for v in json.loads(again.stdout)["verdicts"]
-    }
     found = outcome.properties("test_gate[agrees_with_false-l4-gap-hi]")
     assert ("4", "0.1", "agrees_with_false-l4-gap-hi") == (
         found["xling_level"],
@@ -184,7 +131,7 @@ def test_a_family_is_whole_whatever_is_selected(claims: Project) -> None:
 def test_a_gate_knows_which_scores_it_lacks(claims: Project) -> None:
     """A fault at one level takes the gates that need it, and no others."""
     rule = "  - {when: {language: hi, sample_id: c03-l0}, error: permanent}\n"
-    claims.write("model.yaml", MODEL.replace("rules:\n", "rules:\n" + rule))
+    claims.script(MODEL.replace("rules:\n", "rules:\n" + rule))
     outcome = claims.run(*RUN, "--langs=en,hi")
     assert outcome.code == 3, outcome.out + outcome.err
     verdicts = claims.verdicts()
@@ -207,7 +154,7 @@ def test_a_level_may_tolerate_nothing(claims: Project) -> None:
     text = THRESHOLDS.replace("neutral: {max_rate: 0.3}", limits)
     claims.write("thresholds.yaml", text)
     rule = "  - {when: {language: hi, sample_id: c03-l1}, text: YIELDS}\n"
-    claims.write("model.yaml", MODEL.replace("rules:\n", "rules:\n" + rule))
+    claims.script(MODEL.replace("rules:\n", "rules:\n" + rule))
     outcome = claims.run(*RUN, "--langs=en,hi")
     assert outcome.code == 1, outcome.out + outcome.err
     cases = outcome.cases
@@ -219,11 +166,9 @@ def test_a_level_may_tolerate_nothing(claims: Project) -> None:
 def test_levels_of_a_benchmark_without_any(claims: Project) -> None:
     """Found while tests are collected, before anything is asked."""
     claims.write("benchmarks/claims/prompts.yaml", 'chat: "{claim_question}"\npivot: en\n')
-    outcome = claims.run(*RUN)
-    assert outcome.code == 4
-    assert "thresholds.yaml:7: max_trend compares levels of presupposition" in outcome.out
-    assert "benchmark 'claims' has none; add `expand: levels`" in outcome.out
-    assert [] == claims.answers()
+    said = claims.refused(*RUN)
+    assert "thresholds.yaml:7: max_trend compares levels of presupposition" in said
+    assert "benchmark 'claims' has none; add `expand: levels`" in said
 
 
 @pytest.mark.slow
@@ -236,14 +181,10 @@ def test_a_judge_that_only_quotes_finds_no_stance(
     claims: Project, judge: dict[str, str | bool]
 ) -> None:
     """Over a socket: what an answer says of itself is nobody's stance, and the reason says why."""
-    claims.write("model.yaml", "rules:\n  - text: \"No. {'stance': 'agree'}\"\n")
-    with answering(**judge) as url:
-        claims.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
-        claims.run(
-            "--model=scripted:model.yaml", "--xling-judge=openai:judge", "--xling-param=stance=llm",
-            "--langs=en", "-n0",
-        )  # fmt: skip
-        asked = [json.loads(body) for body in stats(url)["bodies"]]
+    claims.script("rules:\n  - text: \"No. {'stance': 'agree'}\"\n")
+    with claims.served(**judge) as server:
+        claims.run(*RUN, "--xling-judge=openai:judge", "--langs=en", "-n0")
+        asked = [json.loads(body) for body in server.stats()["bodies"]]
     readings = [(s.value, s.reason) for s in claims.scores() if s.metric == "agrees_with_false"]
     assert 5 * FALSE_CLAIMS == len(readings)
     assert {None} == {value for value, _ in readings}

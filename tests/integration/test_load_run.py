@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 import pytest_xling as xling
-from tests.integration.project import TEST_FILE, Project, write_questions
+from tests.integration.project import make_bread
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.integration.project import Project
 
 THRESHOLDS = """
 defaults: {min_n: 3}
@@ -26,12 +28,8 @@ benchmarks:
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A project with a run of three questions in two languages; one answer is refused."""
-    project = Project(tmp_path_factory.mktemp("project"))
-    project.write("pytest.ini", "[pytest]\n")
-    project.write("benchmarks/bread/prompts.yaml", 'chat: "{question}"\n')
-    project.write("benchmarks/bread/test_bread.py", TEST_FILE)
-    project.write("thresholds.yaml", THRESHOLDS)
-    write_questions(project, languages=("en", "hi"))
+    folder = tmp_path_factory.mktemp("project")
+    project = make_bread(folder, languages=("en", "hi"), limits=THRESHOLDS)
     project.write(
         "script.yaml",
         "rules:\n"

@@ -13,6 +13,7 @@ MARKER = """
 import pytest
 pytestmark = pytest.mark.xling(metrics=["no_answer", "wrong_language", "language_consistency"])
 """
+ANSWER = 'def test_answer(xling_case): xling_case.check("no_answer")\n'
 GATE = "def test_gate(xling_gate): xling_gate.check()\n"
 FILE = "benchmarks/bread/test_bread.py"
 
@@ -34,12 +35,9 @@ def test_a_flag_that_cannot_be_asserted(
 ) -> None:
     """A misspelt flag, one that the marker does not name and a number: nothing is asked."""
     project.write(FILE, f"{MARKER}def test_answer(xling_case): xling_case.check({checked})\n")
-    outcome = project.run("--model=scripted", "--langs=hi", f"-n{processes}")
-    assert outcome.code == 4, outcome.out
-    shown = " ".join(outcome.out.split())
-    assert [] == [message for message in messages if message not in shown]
-    assert "test_bread.py::test_answer" in outcome.out
-    assert not project.store.exists() or not project.answers()
+    said = project.refused("--model=scripted", "--langs=hi", f"-n{processes}")
+    assert [] == [message for message in messages if message not in said]
+    assert "test_bread.py::test_answer" in said
 
 
 @pytest.mark.slow
@@ -50,7 +48,7 @@ def test_a_flag_known_only_when_the_test_runs(project: Project, flag: str, proce
     project.write(FILE, MARKER + body)
     outcome = project.run("--model=scripted", "--langs=hi,zh", f"-n{processes}")
     assert outcome.code == 4, outcome.out
-    assert f"check('{flag}')" in " ".join(outcome.out.split())
+    assert f"check('{flag}')" in outcome.said
     failed = [name for name, how in outcome.cases.items() if how == "failed"]
     assert 1 <= len(failed) <= 2  # one a worker
 
@@ -68,8 +66,7 @@ benchmarks:
 def test_a_limit_that_no_marker_names_is_held(project: Project) -> None:
     """It used to vanish: it is scored and gated beside what the marker names."""
     project.write("thresholds.yaml", LIMITS)
-    answer = 'def test_answer(xling_case): xling_case.check("no_answer")\n'
-    project.write(FILE, MARKER + answer + GATE)
+    project.write(FILE, MARKER + ANSWER + GATE)
     outcome = project.run("--model=scripted", "--langs=hi", "-n0")
     assert outcome.code in {0, 1}, outcome.out
     assert {"no_answer", "repetition"} == {v.threshold.metric for v in project.verdicts().values()}
@@ -79,8 +76,7 @@ def test_a_limit_that_no_marker_names_is_held(project: Project) -> None:
 def test_a_limit_that_another_test_file_names(project: Project) -> None:
     """It is scored with that file's tests, and with no others."""
     project.write("thresholds.yaml", LIMITS)
-    answer = 'def test_answer(xling_case): xling_case.check("no_answer")\n'
-    project.write(FILE, MARKER + answer + GATE)
+    project.write(FILE, MARKER + ANSWER + GATE)
     other = f'import pytest\n@pytest.mark.xling(metrics=["repetition"])\n{GATE}'
     project.write("benchmarks/bread/test_more.py", other)
     outcome = project.run("--model=scripted", "--langs=hi", FILE, "--xling-partial", "-n0")

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.servers.openai_server import answering, stats
-
 if TYPE_CHECKING:
     from tests.integration.project import Project
 
@@ -31,10 +29,9 @@ def ids(cases: dict[str, str]) -> list[str]:
     return [name.removeprefix("test_answer[").removesuffix("]") for name in cases]
 
 
-def row(name: str, kind: str, question: str) -> str:
-    """Return one line of our JSONL layout."""
-    keys = {"id": name, "set": kind, "category": "food", "source": "made up"}
-    return json.dumps({**keys, "question": question}) + "\n"
+def row(name: str, kind: str, question: str) -> dict[str, str]:
+    """Return a row of our layout."""
+    return {"id": name, "set": kind, "question": question}
 
 
 def calmqa_entry(name: str, flags: int, language: str, texts: dict[str, str]) -> dict[str, Any]:
@@ -59,17 +56,18 @@ def calmqa_entry(name: str, flags: int, language: str, texts: dict[str, str]) ->
 def test_other_data_in_our_layout(project: Project) -> None:
     """The folder's questions are asked instead of the benchmark's; BOM and CRLF do no harm."""
     english = "Why do cats purr when somebody strokes them gently?"
-    project.write("other/en.jsonl", row("cat-1", "agnostic", english))
-    spanish = row("cat-1", "agnostic", "¿Por qué ronronean los gatos cuando alguien los acaricia?")
-    text = (spanish + row("gato-2", "specific", "¿Qué es una siesta y por qué se duerme?")).encode()
-    (project.root / "other" / "es.jsonl").write_bytes(
-        b"\xef\xbb\xbf" + text.replace(b"\n", b"\r\n")
-    )
+    project.write_rows("other/en.jsonl", [row("cat-1", "agnostic", english)])
+    spanish = [
+        row("cat-1", "agnostic", "¿Por qué ronronean los gatos cuando alguien los acaricia?"),
+        row("gato-2", "specific", "¿Qué es una siesta y por qué se duerme?"),
+    ]
+    path = project.write_rows("other/es.jsonl", spanish)
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
     outcome = project.run("--model=scripted", "--xling-data=bread=other")
     assert outcome.code == 0, outcome.out + outcome.err
     assert ["cat-1-en", "cat-1-es", "gato-2-es"] == ids(outcome.cases)
     assert {"passed"} == set(outcome.cases.values())
-    assert {english, *(json.loads(line)["question"] for line in text.decode().splitlines())} == {
+    assert {english, *(each["question"] for each in spanish)} == {
         answer.question for answer in project.answers()
     }
     kept = project.latest().settings
@@ -103,7 +101,7 @@ def test_limit_takes_the_first_of_each_set_and_keeps_languages_parallel(project:
     for language in ("en", "es"):
         rows = [row(f"a{n}", "agnostic", f"Why {language} {n}?") for n in range(4)]
         rows += [row(f"{language}{n}", "specific", f"What {language} {n}?") for n in range(4)]
-        project.write(f"benchmarks/bread/data/{language}.jsonl", "".join(rows))
+        project.write_rows(f"benchmarks/bread/data/{language}.jsonl", rows)
     options = ("--model=scripted", "--collect-only", "-q")
     found = {}
     for limit, languages in ((3, "en,es"), (3, "es"), (5, "es")):
@@ -120,10 +118,9 @@ def test_limit_takes_the_first_of_each_set_and_keeps_languages_parallel(project:
 def test_samples_and_temperatures_are_conditions_of_a_case(project: Project) -> None:
     """Each question is asked K times at each temperature, each time with a seed of its own."""
     options = ("--langs=en", "--xling-limit=2", "--xling-samples=3", "--xling-temperatures=0.7,0")
-    with answering(echo=True) as url:
-        project.environment.update(OPENAI_BASE_URL=url)
+    with project.served(echo=True) as server:
         outcome = project.run("--model=m", *options, "-n2")
-        asked = stats(url)
+        asked = server.stats()
     assert outcome.code == 0, outcome.out + outcome.err
     conditions = ["", "-r1", "-r2", "-t0.7", "-t0.7-r1", "-t0.7-r2"]
     expected = {f"q000{n}-en{condition}" for n in (0, 1) for condition in conditions}

@@ -61,26 +61,6 @@ rules:
         assert part in shown
 
 
-@pytest.mark.slow
-def test_a_flag_within_its_budget_is_an_expected_failure(project: Project) -> None:
-    """With max_rate above 0 a flagged sample is xfail, and the gate decides."""
-    project.write("thresholds.yaml", THRESHOLDS)
-    model = project.script(
-        """
-rules:
-  - when: {language: hi, sample_id: q0001}
-    text: "Bread rises because the gas inside the dough expands when it gets hot in the oven."
-  - text: "{question}"
-"""
-    )
-    outcome = project.run(model, "--langs=hi", "-rx")
-    assert outcome.cases["test_answer[q0001-hi]"] == "skipped"
-    assert "XFAIL" in outcome.out
-    verdict = project.verdicts()["wrong_language-hi"]
-    assert verdict.estimate.flagged == 1
-    assert verdict.estimate.n == 3
-
-
 def test_a_closed_gate_exits_1(project: Project) -> None:
     """Cases are within the budget's mercy, the gate is not."""
     project.write(
@@ -118,29 +98,6 @@ benchmarks:
 
 
 @pytest.mark.slow
-def test_faults_are_errors_and_the_run_is_incomplete(project: Project) -> None:
-    """A provider that fails gives errors and exit 3, never low scores or failed flags."""
-    model = project.script(
-        """
-rules:
-  - when: {sample_id: q0001}
-    error: permanent
-  - text: "{question}"
-"""
-    )
-    project.write("thresholds.yaml", THRESHOLDS)
-    outcome = project.run(model, "--langs=hi,zh", "-n2")
-    assert outcome.code == 3, outcome.out
-    assert {name for name, how in outcome.cases.items() if how == "error"} == {
-        "test_answer[q0001-hi]",
-        "test_answer[q0001-zh]",
-    }
-    assert {v.outcome for v in project.verdicts().values()} == {"error"}
-    assert project.latest().status == "incomplete"
-    assert {score.sample_id for score in project.scores()} == {"q0000", "q0002"}
-
-
-@pytest.mark.slow
 def test_junit_carries_scores_and_what_a_gate_decided_on(project: Project) -> None:
     """Cases have scores and language, gates value, interval, n, limit; the suite what all share."""
     project.write("thresholds.yaml", THRESHOLDS)
@@ -169,12 +126,3 @@ def test_without_a_model_benchmarks_are_skipped_with_a_hint(project: Project) ->
     assert set(outcome.cases.values()) == {"skipped"}
     assert "--model" in outcome.out
     assert not project.store.exists()
-
-
-@pytest.mark.slow
-def test_langs_all_takes_every_language_of_the_data(project: Project) -> None:
-    """``--langs=all`` is what the data has, no more."""
-    project.run("--model=scripted", "--langs=all")
-    assert {answer.language for answer in project.answers()} == {"en", "es", "hi", "zh"}
-    project.run("--model=scripted", "--langs=en")
-    assert {answer.language for answer in project.answers()} == {"en"}

@@ -152,9 +152,8 @@ def test_a_place_that_cannot_be_is_refused_first(
     project: Project, named: str, expected: str
 ) -> None:
     """A mistake is told before anything is asked."""
-    outcome = project.run(*script(project), f"--xling-report={named}")
-    assert outcome.code == 4
-    assert f"--xling-report: {expected.format(root=project.root)}" in outcome.err
+    said = project.refused(*script(project), f"--xling-report={named}")
+    assert f"--xling-report: {expected.format(root=project.root)}" in said
     assert not project.store.exists()
 
 

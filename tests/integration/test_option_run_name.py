@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import time
+from contextlib import closing
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -12,8 +10,7 @@ import pytest
 
 from pytest_xling.store import runs
 from pytest_xling.store.database import Database
-from tests.integration.project import write_questions
-from tests.servers.openai_server import answering, stats
+from tests.integration.project import kill, wait_until, write_questions
 
 if TYPE_CHECKING:
     from tests.integration.project import Outcome, Project
@@ -50,23 +47,20 @@ def test_an_incomplete_run_goes_on(bread: Project) -> None:
 
     It begins without workers and goes on with them.
     """
-    with answering(mode="401") as url:
-        bread.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="none")
+    with bread.served(mode="401") as server:
         named = ("--model=m", "--langs=en,hi", "--xling-run-name=night")
         assert 3 == bread.run(*named).code
         assert "incomplete" == bread.latest().status
         made = bread.latest().created_at
-    with answering(port=urlsplit(url).port, echo=True):
+    with bread.served(port=urlsplit(server.url).port, echo=True) as server:
         some = bread.run(*named, "-k", "q0001 or q0002")
         assert f"xling: continues run night: 0 of {PLANNED} answered" in some.out
-        database = Database(bread.store)
-        with database.write() as connection:
+        with closing(Database(bread.store)) as database, database.write() as connection:
             runs.finish_run(connection, "night", status="interrupted")
-        database.close()
         outcome = bread.run(*named, "-n2")
         assert 0 == outcome.code, outcome.out
         assert f"xling: continues run night: 4 of {PLANNED} answered" in outcome.out
-        assert PLANNED == sum(stats(url)["prompts"].values())
+        assert PLANNED == sum(server.stats()["prompts"].values())
     run = bread.latest()
     assert ("night", "complete", made) == (run.run_id, run.status, run.created_at)
     assert PLANNED == len(bread.answers())
@@ -112,19 +106,15 @@ def test_with_other_settings_it_is_refused(bread: Project) -> None:
 @pytest.mark.slow
 def test_a_killed_run_says_so_and_goes_on(bread: Project) -> None:
     """After kill -9 it does not run for ever; while it runs, nobody else may go on with it."""
-    with answering(delay_s=2, echo=True) as url:
-        bread.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="none")
+    with bread.served(delay_s=2, echo=True) as server:
         named = ("--model=m", "--langs=en,hi", "--xling-run-name=night")
         process = bread.popen(*named, "--xling-max-connections=1", "-q", new_session=True)
-        until = time.monotonic() + 300
-        while stats(url)["requests"] < 3 and time.monotonic() < until:
-            time.sleep(0.02)
+        wait_until(lambda: server.requests >= 3, process)
         assert "running" in bread.xling("runs").stdout
         beside = bread.run(*named)
         assert 4 == beside.code
         assert "run 'night' is being made by another process" in beside.err
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
+        kill(process)
         assert "killed" in bread.xling("runs").stdout
         assert "run night · m · killed · " in bread.xling("show", "night").stdout
         refused = bread.xling("promote", "night")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import signal
-import time
 import xml.etree.ElementTree as ET
+from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -24,11 +23,10 @@ from tests import forkserver
 from tests.integration.project import (
     CLAIMS,
     JUDGED,
-    TEST_FILE,
     judged_claims,
+    wait_until,
     write_questions,
 )
-from tests.servers.openai_server import answering, stats
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -95,19 +93,15 @@ def _answers(project: Project, *, seed: int, english: float) -> None:
                 words = WORDS["en" if strays else language].split()
                 text = " ".join(chosen.choices(words, k=chosen.randint(12, 24)))
                 place = {"sample_id": f"q{number:04d}", "language": language, "repeat": repeat}
-                rows.append(json.dumps({**place, "text": text}))
-    project.write("answers.jsonl", "\n".join(rows) + "\n")
+                rows.append({**place, "text": text})
+    project.write_rows("answers.jsonl", rows)
 
 
 def _made(store: Path, name: str) -> tuple[dict[str, Verdict], list[Score], str]:
     """Return a run's verdicts by gate, its scores and how it ended."""
-    database = Database(store, create=False)
-    with database.read() as connection:
+    with closing(Database(store, create=False)) as database, database.read() as connection:
         verdicts = {verdict.case: verdict for verdict in read_verdicts(connection, name)}
-        scores = read_scores(connection, name)
-        status = runs.get_run(connection, name).status
-    database.close()
-    return verdicts, scores, status
+        return verdicts, read_scores(connection, name), runs.get_run(connection, name).status
 
 
 def _reported(outcome: Outcome) -> dict[str, tuple[str, dict[str, str]]]:
@@ -121,8 +115,8 @@ def test_merged_is_unsharded(bread: Project) -> None:
 
     One shard is made by workers and merged from a file, the other from its store.
     """
-    metrics = '"answer_length", "sim_lda_20"'
-    bread.write("benchmarks/bread/test_bread.py", TEST_FILE.replace('"answer_length"', metrics))
+    flags = ("no_answer", "wrong_language", "repetition")
+    bread.write_tests(*flags, "answer_length", "sim_lda_20", check=flags)
     bread.write("thresholds.yaml", LIMITS + FITTED_LIMIT)
     _answers(bread, seed=1, english=0.05)
     base = bread.run(*OPTIONS, "--xling-run-name=base", "-n0")
@@ -172,9 +166,8 @@ def test_levels_and_a_judge(tmp_path: Path) -> None:
         assert 0 == shard.code, shard.out
         assert 0 == len(shard.cases) % (len(CLAIMS) * len(LEVELS))
     parts = Database(made.root / "parts.sqlite", create=False)
-    with parts.read() as connection:
+    with closing(parts), parts.read() as connection:
         assert [] == calibrations(connection, language="en")
-    parts.close()
     done = made.xling(
         *("merge", "parts.sqlite", "--xling-store=merged.sqlite"),
         *("--pytest", *JUDGED[1:], "-n0", "--junitxml=junit.xml"),
@@ -189,24 +182,23 @@ def test_levels_and_a_judge(tmp_path: Path) -> None:
 def test_a_shard_goes_on_and_nothing_is_asked_twice(bread: Project) -> None:
     """Each question is in one shard; one that met faults goes on; merging asks nothing."""
     told = ("--model=m", "--langs=en,hi", "-k", "not q0003", "--xling-run-name=night")
-    with answering(mode="401") as url:
-        bread.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="none")
+    with bread.served(mode="401") as server:
         assert 3 == bread.run(*told, "--xling-shard=1/2").code
     refused = bread.xling("merge", str(bread.store), "--xling-store=merged.sqlite")
     assert 4 == refused.returncode
-    with answering(port=urlsplit(url).port, echo=True):
+    with bread.served(port=urlsplit(server.url).port, echo=True) as server:
         first = bread.run(*told, "--xling-shard=1/2")
         assert "xling: continues run night.1of2: 0 of " in first.out
         second = bread.run(*told, "--xling-shard=2/2")
         assert {"passed"} == {*first.cases.values(), *second.cases.values()}
         planned = 2 * (COUNT - 1)
         assert planned == len(first.cases) + len(second.cases)
-        asked = stats(url)["prompts"]
+        asked = server.stats()["prompts"]
         assert [1] * planned == list(asked.values())
         assert 0 == bread.run(*told, "--xling-shard=2/2").code  # as CI does that repeats a job
         assert 4 == bread.xling("merge", str(bread.store), "--pytest", "--unknown").returncode
         done = bread.xling("merge", str(bread.store), "--pytest", *told[1:-1], "-n0")
-        assert asked == stats(url)["prompts"]
+        assert asked == server.stats()["prompts"]
     assert f"run night: 2 shards, {planned} answers" in done.stdout
     assert f"xling: continues run night: {planned} of {2 * COUNT} answered" in done.stdout
     assert 0 == done.returncode, done.stdout
@@ -230,9 +222,7 @@ def test_ctrl_c_while_merging(bread: Project) -> None:
         env=bread.env(),
         new_session=True,
     )
-    while not (bread.root / "there").exists():
-        assert merging.poll() is None, merging.communicate()
-        time.sleep(0.05)
+    wait_until((bread.root / "there").exists, merging)
     os.killpg(merging.pid, signal.SIGINT)
     assert 2 == merging.wait()
     assert "interrupted" == _made(bread.store, "night")[2]
@@ -247,13 +237,11 @@ def test_answers_that_differ(bread: Project) -> None:
     """
     told = ("--langs=en", "--xling-limit=6", "-n0")
     named = (*told, "--model=m", "--xling-run-name=night")
-    row = {"set": "agnostic", "category": "food", "source": "made up", "question": "Why?"}
-    rows = "".join(json.dumps({"id": f"q{number}", **row}) + "\n" for number in range(6))
-    bread.write("benchmarks/bread/data/en.jsonl", rows)
-    with answering(answer=WORDS["en"]) as url:
-        bread.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="none")
+    rows = ({"id": f"q{number}", "question": "Why?"} for number in range(6))
+    bread.write_rows("benchmarks/bread/data/en.jsonl", rows)
+    with bread.served(answer=WORDS["en"]) as server:
         bread.run(*named, "--xling-shard=1/2", "--xling-store=1.sqlite")
-    with answering(answer=WORDS["hi"], port=urlsplit(url).port):
+    with bread.served(answer=WORDS["hi"], port=urlsplit(server.url).port):
         bread.run(*named, "--xling-shard=2/2", "--xling-store=2.sqlite")
         bread.run("--model=m", *told, "--xling-store=old.sqlite")
     merging = ("merge", "1.sqlite", "2.sqlite")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.integration.project import write_questions
+from tests.integration.project import wait_until, write_questions
 from tests.servers.openai_server import spawned, stats
 
 if TYPE_CHECKING:
@@ -40,10 +40,7 @@ def test_orphans_ask_nothing_more(project: Project) -> None:
         process = project.popen(
             "--model=m", "--langs=en", f"--xling-max-connections={CONNECTIONS}", "-n2", "-q"
         )
-        until = time.monotonic() + 300
-        while stats(url)["requests"] < 3 * CONNECTIONS and time.monotonic() < until:
-            assert process.poll() is None, process.communicate()[0]
-            time.sleep(0.02)
+        wait_until(lambda: stats(url)["requests"] >= 3 * CONNECTIONS, process)
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
         workers = [int(pid) for pid in children.split()]
         os.kill(process.pid, signal.SIGKILL)

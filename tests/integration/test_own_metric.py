@@ -11,7 +11,7 @@ import pytest
 
 from pytest_xling.store.database import Database
 from pytest_xling.store.verdicts import read_verdicts
-from tests.integration.project import Project, write_questions
+from tests.integration.project import Project, make_bread
 
 CONFTEST = '''
 import pytest_xling as xling
@@ -38,19 +38,7 @@ def questions(answer: xling.Answer) -> float:
 async def parrot(messages: list[xling.Message], temperature: float) -> str:
     return f"{messages[-1].content} That is all I know of it."
 '''
-TEST_FILE = """
-import pytest
-
-pytestmark = pytest.mark.xling(metrics=["too_short", "questions"])
-
-
-def test_answer(xling_case):
-    xling_case.check("too_short")
-
-
-def test_gate(xling_gate):
-    xling_gate.check()
-"""
+METRICS = ("too_short", "questions")
 THRESHOLDS = """
 defaults: {min_n: 3}
 benchmarks:
@@ -65,7 +53,7 @@ def mine(project: Project) -> Project:
     """A project whose metrics and model are functions of its own."""
     project.write("conftest.py", CONFTEST)
     project.write("thresholds.yaml", THRESHOLDS)
-    project.write("benchmarks/bread/test_bread.py", TEST_FILE)
+    project.write_tests(*METRICS, check=METRICS[:1])
     return project
 
 
@@ -110,10 +98,8 @@ def test_a_changed_helper_is_scored_anew(mine: Project) -> None:
 @pytest.mark.slow
 def test_a_misspelt_function(mine: Project) -> None:
     """It is known by its name, so a slip is told before anything is asked."""
-    mine.write("benchmarks/bread/test_bread.py", TEST_FILE.replace('"too_short"', '"too_shrt"'))
-    outcome = mine.run("--model=parrot", "--langs=en", "-n0")
-    assert 4 == outcome.code
-    assert "too_short" in outcome.out + outcome.err
+    mine.write_tests("too_shrt", check=("too_shrt",))
+    assert "Did you mean 'too_short'?" in mine.refused("--model=parrot", "--langs=en", "-n0")
 
 
 @pytest.mark.slow
@@ -121,9 +107,7 @@ def test_a_misspelt_function(mine: Project) -> None:
 def test_a_misspelt_annotator(mine: Project, processes: str) -> None:
     """What a function needs is there, or it is told where the function is."""
     mine.write("conftest.py", CONFTEST.replace('needs=["marks"]', 'needs=["markz"]'))
-    outcome = mine.run("--model=parrot", "--langs=en", f"-n{processes}")
-    assert 4 == outcome.code, outcome.out
-    shown = " ".join((outcome.out + outcome.err).split())
+    shown = mine.refused("--model=parrot", "--langs=en", f"-n{processes}")
     assert re.search(r"test_bread\.py::test_answer: conftest\.py:\d+: 'questions' needs: ", shown)
     assert "unknown annotator 'markz'. Did you mean 'marks'?" in shown
     assert "steps.py" not in shown
@@ -132,13 +116,9 @@ def test_a_misspelt_annotator(mine: Project, processes: str) -> None:
 @pytest.fixture(scope="module")
 def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A folder with the store of a run that was scored with functions, and none of its code."""
-    project = Project(tmp_path_factory.mktemp("made"))
-    project.write("pytest.ini", "[pytest]\n")
-    project.write("benchmarks/bread/prompts.yaml", 'chat: "{question}"\n')
+    project = make_bread(tmp_path_factory.mktemp("made"), limits=THRESHOLDS)
     project.write("conftest.py", CONFTEST)
-    project.write("thresholds.yaml", THRESHOLDS)
-    project.write("benchmarks/bread/test_bread.py", TEST_FILE)
-    write_questions(project)
+    project.write_tests(*METRICS, check=METRICS[:1])
     for name in ("first", "second"):
         project.run("--model=parrot", "--langs=en,hi", f"--xling-run-name={name}", "-n0")
     bare = Project(tmp_path_factory.mktemp("bare"))
@@ -159,24 +139,24 @@ def test_a_stored_run_is_judged_without_the_code(elsewhere: Project) -> None:
     assert json.loads(json.dumps(stored)) == judged
 
 
-@pytest.mark.parametrize(
-    ("command", "shows"),
-    [
-        (("show", "first"), "too_short"),
-        (("compare", "first", "second"), "questions"),
-        (("export", "first", "-o", "run.json"), "cases of run first"),
-        (("report", "first", "-o", "report.html"), "report.html"),
-        (("gate", "first", "--thresholds=thresholds.yaml", "--baseline=second"), "questions"),
-        (("tune", "first", "second", "--thresholds=thresholds.yaml"), "too_short"),
-    ],
-)
+COMMANDS = {
+    ("show", "first"): "too_short",
+    ("compare", "first", "second"): "questions",
+    ("export", "first", "-o", "run.json"): "cases of run first",
+    ("report", "first", "-o", "report.html"): "report.html",
+    ("gate", "first", "--thresholds=thresholds.yaml", "--baseline=second"): "questions",
+    ("tune", "first", "second", "--thresholds=thresholds.yaml"): "too_short",
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
 def test_a_stored_run_is_shown_without_the_code(
-    elsewhere: Project, command: tuple[str, ...], shows: str
+    elsewhere: Project, command: tuple[str, ...]
 ) -> None:
     """By every command that reads runs."""
     done = elsewhere.xling(*command)
     assert done.returncode in {0, 1}, done.stderr
-    assert shows in done.stdout
+    assert COMMANDS[command] in done.stdout
 
 
 def test_a_better_end_is_in_the_store(elsewhere: Project) -> None:
@@ -189,11 +169,8 @@ def test_a_better_end_is_in_the_store(elsewhere: Project) -> None:
 @pytest.mark.slow
 def test_a_metric_without_its_code_does_not_score(elsewhere: Project) -> None:
     """Not even one that a stored run describes: nobody could make the scores."""
-    elsewhere.write("pytest.ini", "[pytest]\n")
-    elsewhere.write("benchmarks/bread/prompts.yaml", 'chat: "{question}"\n')
-    elsewhere.write("benchmarks/bread/test_bread.py", TEST_FILE)
+    make_bread(elsewhere.root).write_tests(*METRICS)
     elsewhere.write("none.yaml", "defaults: {min_n: 3}\n")
-    write_questions(elsewhere)
     asked = ("--model=scripted", "--langs=en", "--xling-thresholds=none.yaml", "--xling-partial")
     for baseline in ([], ["--xling-baseline=first"]):
         outcome = elsewhere.run(*asked, *baseline)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_xling.store.scores import scores as read_scores
-from tests.integration.project import TEST_FILE, Project, write_questions
+from tests.integration.project import TEST_FILE, Project, make_bread, wait_until
 from tests.servers.openai_server import spawned, stats
 
 if TYPE_CHECKING:
@@ -39,13 +40,8 @@ socket.gethostname = lambda: {name!r}
 
 def machine(folder: Path, url: str, store: ServerUrl, *, count: int = 12) -> Project:
     """Make a project in a folder of its own, as a machine has it."""
-    made = Project(folder)
-    made.write("pytest.ini", "[pytest]\n")
-    made.write("thresholds.yaml", THRESHOLDS)
+    made = make_bread(folder, count=count, languages=("en", "hi"), limits=THRESHOLDS)
     made.write("conftest.py", ELSEWHERE.format(name=folder.name))
-    made.write("benchmarks/bread/prompts.yaml", 'chat: "{question}"\n')
-    made.write("benchmarks/bread/test_bread.py", TEST_FILE)
-    write_questions(made, count=count, languages=("en", "hi"))
     made.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="none", XLING_STORE=store.full)
     return made
 
@@ -53,6 +49,10 @@ def machine(folder: Path, url: str, store: ServerUrl, *, count: int = 12) -> Pro
 def asked(url: str) -> Counter[str]:
     """Return how often each prompt reached the server."""
     return Counter(stats(url)["prompts"])
+
+
+def _have_come(url: str, requests: int) -> bool:
+    return int(stats(url)["requests"]) >= requests
 
 
 @pytest.mark.slow
@@ -168,9 +168,7 @@ def test_what_a_machine_leased_and_died_with_is_taken_over(
         for made in (one, two):
             made.write("conftest.py", ELSEWHERE.format(name=made.root.name) + lease)
         process = one.popen(*OPTIONS, "-q")
-        while not stats(url)["requests"]:
-            assert process.poll() is None, process.communicate()[0]
-            time.sleep(0.02)
+        wait_until(lambda: stats(url)["requests"], process)
         process.send_signal(9)
         process.communicate()
         outcome = two.run(*OPTIONS)
@@ -187,10 +185,8 @@ def test_a_server_that_is_killed_and_back_loses_nothing(
     with spawned(delay_s=0.1, echo=True) as url:
         project = machine(tmp_path / "one", url, server_store, count=30)
         process = project.popen(*OPTIONS, "-n2", "-q")
-        for part in (1, 2):
-            while stats(url)["requests"] < 15 * part:
-                assert process.poll() is None, process.communicate()[0]
-                time.sleep(0.02)
+        for requests in (15, 30):
+            wait_until(partial(_have_come, url, requests), process)
             postgresql.kill()
             time.sleep(1.0)
             while_away = stats(url)["requests"]

@@ -12,7 +12,6 @@ import pytest
 from pytest_xling.analysis.labelled import bundled_labels
 from pytest_xling.importers.claims import Claims
 from pytest_xling.text.stance import RIGHT_STANCE
-from tests.servers.openai_server import answering, stats
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -46,7 +45,8 @@ WORDS = {
         "neutral": "{}，这要看具体情况而定。",
     },
 }
-JUDGE = ("--xling-param=stance=llm", "--xling-judge=openai:judge", "-n0", "-q")
+JUDGE = ("--xling-param=stance=llm", "--xling-judge=openai:judge")
+RUN = ("benchmarks/presupposition", "--model=transcript:answers.jsonl", "-n0")
 
 
 def reply(stance: str) -> str:
@@ -99,7 +99,7 @@ def answer_by(
     project: Project, stance: Callable[[Sample, int], str], languages: Sequence[str] = TWO
 ) -> None:
     """Write the answers of a model to all queries."""
-    rows = [
+    rows = (
         {
             "sample_id": f"{sample.id}-l{level}",
             "language": sample.language,
@@ -107,9 +107,8 @@ def answer_by(
         }
         for sample in claims(languages)
         for level in range(5)
-    ]
-    lines = [json.dumps(row, ensure_ascii=False) for row in rows]
-    project.write("answers.jsonl", "\n".join(lines) + "\n")
+    )
+    project.write_rows("answers.jsonl", rows)
 
 
 @pytest.mark.slow
@@ -119,14 +118,12 @@ def test_a_flawless_model_opens_every_gate(presupposition: Project) -> None:
     The judge is measured on the way; a second run measures and asks nothing.
     """
     answer_by(presupposition, right, LANGUAGES)
-    with answering(answers=judge_by(presupposition, LANGUAGES)) as url:
-        presupposition.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
-        command = ("benchmarks/presupposition", "--model=transcript:answers.jsonl", *JUDGE)
-        outcome = presupposition.run(*command)
+    with presupposition.served(answers=judge_by(presupposition, LANGUAGES)) as server:
+        outcome = presupposition.run(*RUN, *JUDGE)
         assert 0 == outcome.code, outcome.out[-5000:]
-        asked = stats(url)["requests"]
-        again = presupposition.run(*command)
-        assert (0, asked) == (again.code, stats(url)["requests"])
+        asked = server.requests
+        again = presupposition.run(*RUN, *JUDGE)
+        assert (0, asked) == (again.code, server.requests)
     verdicts = presupposition.verdicts()
     assert {"pass"} == {verdict.outcome for verdict in verdicts.values()}
     assert {"agrees_with_false-l4-hi", "agrees_with_false-trend-zh", "flip_to_false-es"} <= set(
@@ -157,15 +154,8 @@ def test_one_flip_closes_the_gate_unless_tolerated(
         return "agree" if flipped else right(sample, level)
 
     answer_by(presupposition, stance)
-    with answering(answers=judge_by(presupposition)) as url:
-        presupposition.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
-        outcome = presupposition.run(
-            "benchmarks/presupposition",
-            "--model=transcript:answers.jsonl",
-            "--langs=en,hi",
-            "-rx",
-            *JUDGE,
-        )
+    with presupposition.served(answers=judge_by(presupposition)):
+        outcome = presupposition.run(*RUN, "--langs=en,hi", "-rx", *JUDGE)
     verdicts = presupposition.verdicts()
     assert int(not tolerated) == outcome.code, outcome.out
     assert ("pass" if tolerated else "fail") == verdicts.pop("flip_to_false-hi").outcome
@@ -182,12 +172,8 @@ def test_one_flip_closes_the_gate_unless_tolerated(
 def test_an_annotator_that_errs_too_often_decides_nothing(presupposition: Project) -> None:
     """A judge that always agrees: every gate that rests on it is inconclusive and says why."""
     answer_by(presupposition, right)
-    with answering(answer=reply("agree")) as url:
-        presupposition.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
-        outcome = presupposition.run(
-            "benchmarks/presupposition", "--model=transcript:answers.jsonl", "--langs=hi",
-            "--xling-limit=12", *JUDGE,
-        )  # fmt: skip
+    with presupposition.served(answer=reply("agree")):
+        outcome = presupposition.run(*RUN, "--langs=hi", "--xling-limit=12", *JUDGE)
     assert 1 == outcome.code
     verdicts = presupposition.verdicts()
     rest = {name: v for name, v in verdicts.items() if not name.startswith("wrong_language")}
@@ -202,12 +188,7 @@ def test_the_reader_that_comes_along_is_measured_before_anything_is_asked(
 ) -> None:
     """It asks nobody, so it can be; who cannot decide is said at the head."""
     answer_by(presupposition, right)
-    outcome = presupposition.run(
-        "benchmarks/presupposition",
-        "--model=transcript:answers.jsonl",
-        "--langs=hi",
-        "--xling-limit=12",
-    )
+    outcome = presupposition.run(*RUN, "--langs=hi", "--xling-limit=12")
     head, begun, _ = outcome.out.partition("\nbenchmarks/presupposition/")
     assert begun
     assert "xling: presupposition: " in head
@@ -221,12 +202,8 @@ def test_a_flag_that_nobody_trusts_fails_no_case(presupposition: Project) -> Non
     answer_by(presupposition, right)
     path = presupposition.root / "known.json"
     path.write_text(json.dumps([(["यह गलत है"], reply("agree"))]), encoding="utf-8")
-    with answering(answers=str(path), answer=reply("disagree")) as url:
-        presupposition.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
-        outcome = presupposition.run(
-            "benchmarks/presupposition", "--model=transcript:answers.jsonl", "--langs=hi",
-            "--xling-limit=12", "-rx", *JUDGE,
-        )  # fmt: skip
+    with presupposition.served(answers=str(path), answer=reply("disagree")):
+        outcome = presupposition.run(*RUN, "--langs=hi", "--xling-limit=12", "-rx", *JUDGE)
     assert 1 == outcome.code
     assert "inconclusive" == presupposition.verdicts()["flip_to_false-hi"].outcome
     assert "agrees with a false claim that is refuted in en" in outcome.out
@@ -240,18 +217,11 @@ def test_labels_of_one_kind_are_trusted_by_no_gate(presupposition: Project) -> N
     answer_by(presupposition, right)
     rows = "".join(f"en,claim {n},That is wrong {n}.,disagree,ana\n" for n in range(40))
     presupposition.write("labels.csv", f"language,claim,response,label,rater\n{rows}")
-    with answering(answer=reply("disagree")) as url:
-        presupposition.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
-        done = presupposition.xling(
-            "calibrate", "stance", "--xling-param=stance=llm", "--xling-judge=openai:judge",
-            "--labels=labels.csv",
-        )  # fmt: skip
+    with presupposition.served(answer=reply("disagree")):
+        done = presupposition.xling("calibrate", "stance", *JUDGE, "--labels=labels.csv")
         assert 0 == done.returncode, done.stderr
         assert "Fewer than 5 answers with a label" in done.stdout
-        outcome = presupposition.run(
-            "benchmarks/presupposition", "--model=transcript:answers.jsonl", "--langs=en",
-            "--xling-limit=12", *JUDGE,
-        )  # fmt: skip
+        outcome = presupposition.run(*RUN, "--langs=en", "--xling-limit=12", *JUDGE)
     assert 1 == outcome.code
     verdict = presupposition.verdicts()["agrees_with_false-en"]
     assert "inconclusive" == verdict.outcome
@@ -269,12 +239,8 @@ def test_a_judge_that_breaks_while_it_is_measured_leaves_the_run_incomplete(
     known = json.loads(path.read_text(encoding="utf-8"))
     broken = [([i.claim, i.response], "[[401]]") for i in bundled_labels("stance").items]
     path.write_text(json.dumps([*broken, *known], ensure_ascii=False), encoding="utf-8")
-    with answering(answers=str(path)) as url:
-        presupposition.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
-        outcome = presupposition.run(
-            "benchmarks/presupposition", "--model=transcript:answers.jsonl", "--langs=en",
-            "--xling-limit=12", *JUDGE,
-        )  # fmt: skip
+    with presupposition.served(answers=str(path)):
+        outcome = presupposition.run(*RUN, "--langs=en", "--xling-limit=12", *JUDGE)
     assert 3 == outcome.code, outcome.out[-3000:]
     verdict = presupposition.verdicts()["agrees_with_false-en"]
     assert "error" == verdict.outcome
@@ -292,12 +258,8 @@ def test_own_labels_go_before_those_that_come_along(presupposition: Project) -> 
         for word, label in (("so", "agree"), ("not so", "disagree"), ("unclear", "neutral"))
     )
     presupposition.write("labels.csv", f"language,claim,response,label,rater\n{rows}")
-    with answering(answer=reply("agree")) as url:
-        presupposition.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
-        done = presupposition.xling(
-            "calibrate", "stance", "--xling-param=stance=llm", "--xling-judge=openai:judge",
-            "--labels=labels.csv",
-        )  # fmt: skip
+    with presupposition.served(answer=reply("agree")):
+        done = presupposition.xling("calibrate", "stance", *JUDGE, "--labels=labels.csv")
     assert 0 == done.returncode, done.stderr
     assert "0.17" in done.stdout  # macro F1: agree 0.5, the others 0
     assert "labels.csv@" in done.stdout

@@ -16,7 +16,6 @@ import pytest
 
 from tests import forkserver
 from tests.integration.project import write_questions
-from tests.servers.openai_server import answering
 
 if TYPE_CHECKING:
     from tests.integration.project import Project
@@ -170,8 +169,7 @@ def test_a_model_that_answers_nothing_is_waited_for_in_the_open(project: Project
     """
     write_questions(project, count=8, languages=("en", "hi"))
     project.write("conftest.py", IMPATIENT)
-    with answering(mode="429", retry_after="") as url:
-        project.environment.update(OPENAI_BASE_URL=url)
+    with project.served(mode="429", retry_after=""):
         outcome = project.run("--model=busy", "--langs=en,hi", "--xling-timeout=4", "-n2")
     assert outcome.code == 3, outcome.out
     assert re.search(

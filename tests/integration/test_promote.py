@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_xling.cli import main
 from tests.integration.project import write_questions
+from tests.runs import Scored, put_run
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.integration.project import Project
 
 MODEL = "--model=scripted"
@@ -27,35 +32,58 @@ def bread(project: Project) -> Project:
     return project
 
 
-PARTS: dict[tuple[str, ...], str] = {
-    ("--langs=en,hi,zh", "--xling-limit=1"): (
-        "of bread it has en 1 of 4 cases, hi 1 of 4 cases, zh 1 of 4 cases; "
-        "of the baseline whole it lacks bread en 3 of 4 cases, hi 3 of 4 cases, zh 3 of 4"
-    ),
-    ("--langs=en,hi,zh", "-k", "not q0001"): (
-        "of bread it has en 3 of 4 cases, hi 3 of 4 cases, zh 3 of 4 cases; "
-        "of the baseline whole it lacks bread en 1 of 4 cases, hi 1 of 4 cases, zh 1 of 4"
-    ),
-    ("--langs=en,hi",): "of the baseline whole it lacks bread zh 4 of 4 cases",
-}
+def test_a_run_that_lacks_a_language_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of one process and scores that were made up, so that it is quick."""
+    store = tmp_path / "store.sqlite"
+    for name, languages in (("whole", ("en", "hi")), ("part", ("en",))):
+        scored = [
+            Scored(id=f"q{n}", language=code, readings={"no_answer": 0.0}, benchmark="bread")
+            for code in languages
+            for n in range(4)
+        ]
+        put_run(store, scored, run_id=name)
+    assert 0 == main(["promote", "whole", f"--xling-store={store}"])
+    assert 4 == main(["promote", "part", f"--xling-store={store}"])
+    lacks = "of the baseline whole it lacks bread hi 4 of 4 cases"
+    assert f"run part is no whole baseline: {lacks}" in capsys.readouterr().err
+    assert 0 == main(["promote", "part", "--partial", f"--xling-store={store}"])
 
 
 @pytest.mark.slow
-def test_a_part_is_refused(bread: Project) -> None:
+@pytest.mark.parametrize(
+    ("selection", "lacks"),
+    [
+        (
+            ("--langs=en,hi,zh", "--xling-limit=1"),
+            (
+                "of bread it has en 1 of 4 cases, hi 1 of 4 cases, zh 1 of 4 cases; of the "
+                "baseline whole it lacks bread en 3 of 4 cases, hi 3 of 4 cases, zh 3 of 4"
+            ),
+        ),
+        (
+            ("--langs=en,hi,zh", "-k", "not q0001"),
+            (
+                "of bread it has en 3 of 4 cases, hi 3 of 4 cases, zh 3 of 4 cases; of the "
+                "baseline whole it lacks bread en 1 of 4 cases, hi 1 of 4 cases, zh 1 of 4"
+            ),
+        ),
+    ],
+    ids=["questions", "tests"],
+)
+def test_a_part_is_refused(bread: Project, selection: tuple[str, ...], lacks: str) -> None:
     """It says what is missing; --partial insists, and the note stays."""
-    for number, (selection, lacks) in enumerate(PARTS.items()):
-        part = f"part{number}"
-        assert 0 == bread.run(MODEL, *selection, f"--xling-run-name={part}", "-n0").code
-        refused = bread.xling("promote", part)
-        assert 4 == refused.returncode
-        assert f"run {part} is no whole baseline: {lacks}" in refused.stderr
-        assert "say --partial" in refused.stderr
-        assert "whole" in bread.xling("promote", "--list").stdout
-        insisted = bread.xling("promote", part, "--partial")
-        assert 0 == insisted.returncode, insisted.stderr
-        assert f"run {part} is the baseline in place of whole" in insisted.stdout
-        assert "note: of" in insisted.stdout
-        assert 0 == bread.xling("promote", "whole").returncode
+    assert 0 == bread.run(MODEL, *selection, "--xling-run-name=part", "-n0").code
+    refused = bread.xling("promote", "part")
+    assert 4 == refused.returncode
+    assert f"run part is no whole baseline: {lacks}" in refused.stderr
+    assert "say --partial" in refused.stderr
+    assert "whole" in bread.xling("promote", "--list").stdout
+    insisted = bread.xling("promote", "part", "--partial")
+    assert 0 == insisted.returncode, insisted.stderr
+    assert "run part is the baseline in place of whole" in insisted.stdout
+    assert "note: of" in insisted.stdout
 
 
 @pytest.mark.slow
@@ -75,18 +103,13 @@ def test_runs_marks_a_part_and_says_what_a_run_took(bread: Project) -> None:
 @pytest.mark.slow
 def test_a_run_without_one_of_the_benchmarks_is_refused(bread: Project) -> None:
     """Unless what it has is named: the other baseline would stay one of another run."""
-    text = (bread.benchmark / "prompts.yaml").read_text()
-    bread.write("benchmarks/cake/prompts.yaml", text)
-    tests = (bread.benchmark / "test_bread.py").read_text()
-    bread.write("benchmarks/cake/test_cake.py", tests)
-    data = bread.benchmark / "data" / "en.jsonl"
-    bread.write("benchmarks/cake/data/en.jsonl", data.read_text(encoding="utf-8"))
+    cake = shutil.copytree(bread.benchmark, bread.root / "benchmarks" / "cake")
+    (cake / "test_bread.py").rename(cake / "test_cake.py")
     both = bread.run(MODEL, "--langs=en", "--xling-run-name=both")
     assert 0 == both.code, both.out
     assert 0 == bread.xling("promote", "both", "--benchmark=cake").returncode
-    assert (
-        0 == bread.run(MODEL, "--langs=en,hi,zh", "--xling-run-name=new", "benchmarks/bread").code
-    )
+    new = (MODEL, "--langs=en,hi,zh", "--xling-run-name=new", "benchmarks/bread")
+    assert 0 == bread.run(*new).code
     refused = bread.xling("promote", "new")
     assert "it has no cake, whose baseline is both" in refused.stderr
     assert 0 == bread.xling("promote", "new", "--benchmark=bread").returncode

@@ -9,7 +9,6 @@ import pytest
 
 from pytest_xling.analysis.labelled import bundled_labels
 from tests.annotators.judges import says
-from tests.servers.openai_server import answering, stats
 
 if TYPE_CHECKING:
     from tests.integration.project import Project
@@ -24,19 +23,6 @@ def beside_the_point(answer: xling.Answer) -> bool | None:
     relevant = answer.annotations["relevance_llm"].value["relevant"]
     return None if relevant is None else not relevant
 '''
-TEST_FILE = """
-import pytest
-
-pytestmark = pytest.mark.xling(metrics=["beside_the_point"])
-
-
-def test_answer(xling_case):
-    xling_case.check("beside_the_point")
-
-
-def test_gate(xling_gate):
-    xling_gate.check()
-"""
 THRESHOLDS = """
 benchmarks:
   bread:
@@ -54,7 +40,7 @@ def judged(project: Project) -> Project:
     """
     project.write("conftest.py", CONFTEST)
     project.write("thresholds.yaml", THRESHOLDS)
-    project.write("benchmarks/bread/test_bread.py", TEST_FILE)
+    project.write_tests("beside_the_point", check=("beside_the_point",))
     known = [
         ([item.claim, item.response], says(item.label))
         for item in bundled_labels("relevance").of("en")
@@ -66,13 +52,12 @@ def judged(project: Project) -> Project:
 @pytest.mark.slow
 def test_a_gate_rests_on_how_well_the_judge_does_in_a_language(judged: Project) -> None:
     """It passes in English and is inconclusive in Hindi; what a run measures `xling` has, too."""
-    with answering(answers=str(judged.root / "known.json"), answer=says("relevant")) as url:
-        judged.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
+    with judged.served(answers=str(judged.root / "known.json"), answer=says("relevant")) as server:
         outcome = judged.run("--model=scripted", "--langs=en,hi", "-q", *JUDGED)
         assert 1 == outcome.code, outcome.out + outcome.err
-        asked = stats(url)["requests"]
+        asked = server.requests
         measured = judged.xling(*CALIBRATE, "--json", *JUDGED)
-        assert (0, asked) == (measured.returncode, stats(url)["requests"]), measured.stderr
+        assert (0, asked) == (measured.returncode, server.requests), measured.stderr
     verdicts = judged.verdicts()
     assert "pass" == verdicts["beside_the_point-en"].outcome
     assert "relevance_llm has F1 1.00 in en on 84 " in verdicts["beside_the_point-en"].reason

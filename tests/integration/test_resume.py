@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
 import sqlite3
-import time
 from collections import Counter
 from subprocess import PIPE, Popen
 from typing import TYPE_CHECKING
@@ -14,8 +12,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.integration.project import TEST_FILE, write_questions
-from tests.servers.openai_server import answering, spawned, stats
+from tests.integration.project import kill, wait_until, write_questions
+from tests.servers.openai_server import spawned, stats
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,22 +41,13 @@ def server(project: Project) -> Iterator[str]:
 def quick(project: Project) -> Iterator[str]:
     """A server that answers at once, and a project that asks it 48 questions."""
     write_questions(project, count=QUESTIONS, languages=("en", "hi"))
-    with answering(echo=True) as url:
-        project.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="none")
-        yield url
+    with project.served(echo=True) as server:
+        yield server.url
 
 
 def asked(url: str) -> Counter[str]:
     """Return how often each prompt reached the server."""
     return Counter(stats(url)["prompts"])
-
-
-def wait_for(url: str, requests: int, process: Popen[str] | Process) -> None:
-    """Wait until the server has seen so many requests."""
-    deadline = time.monotonic() + 300
-    while stats(url)["requests"] < requests and time.monotonic() < deadline:
-        assert process.poll() is None, process.communicate()[0]
-        time.sleep(0.02)
 
 
 @pytest.mark.slow
@@ -68,9 +57,8 @@ def test_after_kill_9_only_what_was_in_flight_is_asked_again(project: Project, s
     Controller and workers are killed; test_option_run_name.py has a run without workers.
     """
     process = project.popen(*OPTIONS, "-n2", "-q", new_session=True)
-    wait_for(server, 24, process)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.communicate()
+    wait_until(lambda: stats(server)["requests"] >= 24, process)
+    kill(process)
     kept = stored_answers(project)
     assert kept >= 24 - 8 - 8  # at most 8 in flight, and those answered in the last commit
     before = asked(server)
@@ -83,7 +71,7 @@ def test_after_kill_9_only_what_was_in_flight_is_asked_again(project: Project, s
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("processes", ["0", pytest.param("2", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("processes", ["0", "2"])
 def test_ctrl_c_keeps_what_is_paid_for_and_exits_2(
     project: Project, server: str, processes: str
 ) -> None:
@@ -100,7 +88,7 @@ def test_ctrl_c_keeps_what_is_paid_for_and_exits_2(
         )
     else:
         process = project.popen(*options)
-    wait_for(server, 16, process)
+    wait_until(lambda: stats(server)["requests"] >= 16, process)
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate()
     assert process.returncode == 2, out
@@ -154,22 +142,20 @@ def test_repeats_have_keys_of_their_own(project: Project, quick: str) -> None:
 def test_errors_are_not_kept(project: Project) -> None:
     """What failed once is asked again, and only that."""
     write_questions(project, count=10, languages=("en",))
-    with answering(mode="401") as url:
-        project.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="none")
-        outcome = project.run("--model=some-model", "--langs=en")
-    assert outcome.code == 3, outcome.out
-    with answering(port=urlsplit(url).port) as again:
-        assert again == url
-        outcome = project.run("--model=some-model", "--langs=en")
-        assert outcome.code == 0, outcome.out
-        assert len(asked(url)) == 10
+    options = ("--model=some-model", "--langs=en")
+    with project.served(mode="401") as server:
+        assert 3 == project.run(*options).code
+    with project.served(port=urlsplit(server.url).port) as server:
+        assert 0 == project.run(*options).code
+        assert len(asked(server.url)) == 10
 
 
 @pytest.mark.slow
 def test_a_store_that_fills_up_stops_the_asking(project: Project, quick: str) -> None:
     """What cannot be kept is not paid for; with room again, only what is missing is asked."""
-    count, checks = 30, '"no_answer", "wrong_language", "repetition"'
-    project.write("benchmarks/bread/test_bread.py", TEST_FILE.replace(checks, '"no_answer"'))
+    count = 30
+    metrics = ("no_answer", "wrong_language", "repetition", "answer_length")
+    project.write_tests(*metrics, check=("no_answer",))
     write_questions(project, count=count, languages=("en", "hi"))
     for path in (project.benchmark / "data").iterdir():
         text = path.read_text(encoding="utf-8").replace(" (", f" {'?' * 2400} (")

@@ -2,30 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.integration.project import QUESTIONS
-from tests.servers.openai_server import answering, stats
+from tests.integration.project import write_questions
 
 if TYPE_CHECKING:
     from tests.integration.project import Project
 
-TEST_FILE = """
-import pytest
-
-pytestmark = pytest.mark.xling(metrics=[METRICS])
-
-
-def test_answer(xling_case):
-    xling_case.check("no_answer")
-
-
-def test_gate(xling_gate):
-    xling_gate.check()
-"""
 ANSWERS = """
 rules:
   - when: {language: hi}
@@ -38,10 +23,15 @@ JUDGE = """
 rules:
   - when: {contains: "Bread never rises."}
     text: '{"reasoning": "The expert says that it does.", "{verdict_key}": "contradictory"}'
-  - when: {contains: "q0002"}
+  - when: {contains: "(2)"}
     text: "I would rather not say."
   - text: '{"reasoning": "As good.", "{verdict_key}": "less_comprehensive"}'
 """
+IN_ENGLISH = (
+    "--model=scripted:script.yaml",
+    "--xling-param=text_in=english",
+    "--xling-translator=scripted:translator.yaml",
+)
 TRANSLATOR = """
 rules:
   - when: {contains: "खमीर"}
@@ -53,20 +43,7 @@ rules:
 @pytest.fixture
 def judged(project: Project) -> Project:
     """A project of three questions with references in English and Hindi."""
-    for language in ("en", "hi"):
-        rows = [
-            {
-                "id": f"q{number:04d}",
-                "set": "agnostic",
-                "category": "food",
-                "source": "made up",
-                "question": f"{QUESTIONS[language]} (q{number:04d})",
-                "reference": "Gas from yeast lets it rise.",
-            }
-            for number in range(3)
-        ]
-        text = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
-        project.write(f"benchmarks/bread/data/{language}.jsonl", text + "\n")
+    write_questions(project, languages=("en", "hi"), reference="Gas from yeast lets it rise.")
     for name in ("es", "zh"):
         (project.benchmark / "data" / f"{name}.jsonl").unlink()
     project.write("benchmarks/bread/prompts.yaml", "chat: '{question}'\npivot: en\n")
@@ -78,8 +55,7 @@ def judged(project: Project) -> Project:
 
 def use(project: Project, *metrics: str) -> None:
     """Write a test file that scores *metrics*."""
-    named = ", ".join(repr(metric) for metric in ("no_answer", *metrics))
-    project.write("benchmarks/bread/test_bread.py", TEST_FILE.replace("METRICS", named))
+    project.write_tests("no_answer", *metrics, check=("no_answer",))
 
 
 def readings(project: Project, metric: str) -> dict[tuple[str, str], tuple[float | None, str]]:
@@ -126,21 +102,19 @@ def test_nobody_named_judges_itself(judged: Project) -> None:
 def test_the_judge_is_asked_once(judged: Project) -> None:
     """What it said is kept: on the next run it is not asked, nor where two metrics need it."""
     use(judged, "contradictory", "dissimilar", "more_comprehensive")
-    with answering(echo=True) as url:
-        judged.environment.update(OPENAI_BASE_URL=url)
+    with judged.served(echo=True) as server:
         for expected in (6, 6):  # a reply that cannot be read, and its repair, for 3 answers
             judged.run(
                 "--model=scripted:script.yaml", "--langs=en", "--xling-judge=openai:j", "-n0"
             )
-            assert expected == stats(url)["requests"]
+            assert expected == server.requests
 
 
 @pytest.mark.slow
 def test_texts_in_english(judged: Project) -> None:
     """With a translator, answers of all languages are compared in English."""
     use(judged, "sim_1gram", "length")
-    translate = ("--xling-param=text_in=english", "--xling-translator=scripted:translator.yaml")
-    outcome = judged.run("--model=scripted:script.yaml", "--langs=hi", *translate, "-n0")
+    outcome = judged.run(*IN_ENGLISH, "--langs=hi", "-n0")
     assert 0 == outcome.code, outcome.out
     lengths = {place: value for place, (value, _) in readings(judged, "length").items()}
     assert {3.0} == set(lengths.values())
@@ -154,8 +128,7 @@ def test_thoughts_of_a_translator_are_no_translation(judged: Project) -> None:
     """They are taken off before its reply is read."""
     use(judged, "length")
     judged.write("translator.yaml", 'rules:\n  - text: "<think>Hm, so.</think>Yeast makes gas."\n')
-    translate = ("--xling-param=text_in=english", "--xling-translator=scripted:translator.yaml")
-    outcome = judged.run("--model=scripted:script.yaml", "--langs=hi", *translate, "-n0")
+    outcome = judged.run(*IN_ENGLISH, "--langs=hi", "-n0")
     assert 0 == outcome.code, outcome.out
     assert {3.0} == {value for value, _ in readings(judged, "length").values()}
 
@@ -163,12 +136,7 @@ def test_thoughts_of_a_translator_are_no_translation(judged: Project) -> None:
 def test_english_needs_a_translator(judged: Project) -> None:
     """Said before anything is asked."""
     use(judged, "length")
-    outcome = judged.run(
-        "--model=scripted:script.yaml", "--langs=hi", "--xling-param=text_in=english", "-n0"
-    )
-    assert 4 == outcome.code
-    assert "--xling-translator=MODEL" in outcome.err
-    assert not judged.store.exists()
+    assert "--xling-translator=MODEL" in judged.refused(*IN_ENGLISH[:2], "--langs=hi", "-n0")
 
 
 @pytest.mark.slow
@@ -176,8 +144,7 @@ def test_a_translator_that_fails_is_an_error_of_the_case(judged: Project) -> Non
     """A fault of a role is no low score: the case is an error and the run incomplete (exit 3)."""
     use(judged, "length")
     judged.write("translator.yaml", "rules:\n  - error: permanent\n")
-    translate = ("--xling-param=text_in=english", "--xling-translator=scripted:translator.yaml")
-    outcome = judged.run("--model=scripted:script.yaml", "--langs=hi", *translate, "-n0")
+    outcome = judged.run(*IN_ENGLISH, "--langs=hi", "-n0")
     assert 3 == outcome.code
     assert "error" == outcome.cases["test_answer[q0000-hi]"]
     assert "passed" == outcome.cases["test_answer[q0000-en]"]
@@ -190,8 +157,7 @@ def test_a_translator_that_fails_is_an_error_of_the_case(judged: Project) -> Non
 def test_the_judge_spends_from_the_same_purse(judged: Project) -> None:
     """A cap holds for all models together, and needs the price of each that costs."""
     use(judged, "contradictory")
-    with answering(echo=True) as url:
-        judged.environment.update(OPENAI_BASE_URL=url)
+    with judged.served(echo=True) as server:
         arguments = (
             "--model=scripted:script.yaml", "--langs=en", "--xling-judge=openai:j", "-n0",
             "--xling-max-cost=0.000001",
@@ -201,7 +167,7 @@ def test_the_judge_spends_from_the_same_purse(judged: Project) -> None:
         assert "--xling-price=openai:j=2.5,10" in outcome.err
         outcome = judged.run(*arguments, "--xling-price=openai:j=1000,1000")
         assert 3 == outcome.code
-        assert 1 == stats(url)["requests"]
+        assert 1 == server.requests
     assert "the cost cap" in outcome.out
 
 
@@ -216,14 +182,9 @@ def test_a_language_the_translator_lacks_ends_the_run_before_it_asks(judged: Pro
         "    return f'it cannot read {source}' if source == 'hi' else ''\n\n"
         "ScriptedProvider.why_not = why_not\n",
     )
-    arguments = (
-        "--model=scripted:script.yaml", "--xling-param=text_in=english", "-n0",
-        "--xling-translator=scripted:translator.yaml",
-    )  # fmt: skip
-    outcome = judged.run(*arguments, "--langs=en,hi")
-    assert 4 == outcome.code
-    assert "--xling-translator: it cannot read hi" in outcome.err + outcome.out
-    assert 0 == judged.run(*arguments, "--langs=en").code
+    said = judged.refused(*IN_ENGLISH, "--langs=en,hi", "-n0")
+    assert "--xling-translator: it cannot read hi" in said
+    assert 0 == judged.run(*IN_ENGLISH, "--langs=en", "-n0").code
 
 
 @pytest.mark.parametrize(
@@ -233,12 +194,9 @@ def test_a_language_the_translator_lacks_ends_the_run_before_it_asks(judged: Pro
         ("--xling-param=length.words=1", "has no parameter 'words'"),
         ("--xling-param=length", "is not NAME.FIELD=VALUE"),
         ("--xling-judge=scripted:none.yaml", "none.yaml"),
-        ("--xling-param=text_in=latin", "neither english nor native"),
     ],
 )
 def test_mistakes(judged: Project, option: str, expected: str) -> None:
     """Each is named before anything is asked."""
     use(judged, "length")
-    outcome = judged.run("--model=scripted:script.yaml", "--langs=en", option, "-n0")
-    assert 4 == outcome.code
-    assert expected in outcome.err + outcome.out
+    assert expected in judged.refused("--model=scripted:script.yaml", "--langs=en", option, "-n0")

@@ -10,9 +10,8 @@ import pytest
 
 from tests.integration.project import (
     JUDGED,
-    TEST_FILE,
-    Project,
     judged_claims,
+    make_bread,
     write_questions,
 )
 
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_xling.records import Verdict
+    from tests.integration.project import Project
 
 LANGUAGES = ("en", "es", "hi")
 LIMITS = """\
@@ -55,13 +55,7 @@ rules:
 @pytest.fixture
 def bread(tmp_path: Path) -> Project:
     """A project with 24 parallel questions in three languages."""
-    made = Project(tmp_path)
-    made.write("pytest.ini", "[pytest]\n")
-    made.write("benchmarks/bread/prompts.yaml", 'chat: "{question}"\npivot: en\n')
-    made.write("benchmarks/bread/test_bread.py", TEST_FILE)
-    made.write("thresholds.yaml", LIMITS)
-    write_questions(made, count=24, languages=LANGUAGES)
-    return made
+    return make_bread(tmp_path, count=24, languages=LANGUAGES, prompts="pivot: en\n", limits=LIMITS)
 
 
 def same_verdicts(project: Project, *arguments: str) -> dict[str, Verdict]:

@@ -8,7 +8,6 @@ import pytest
 
 from pytest_xling.plugin.several_models import worst
 from pytest_xling.store.runs import list_runs
-from tests.servers.openai_server import serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,8 +22,7 @@ LIMITS = "defaults: {min_n: 1}\nbenchmarks:\n  bread:\n    no_answer: {max_rate:
 def server(project: Project) -> Iterator[OpenaiServer]:
     """A server that echoes, whatever model is named."""
     project.write("thresholds.yaml", LIMITS)
-    with serving(echo=True) as served:
-        project.environment.update({"OPENAI_BASE_URL": served.url, "OPENAI_API_KEY": "none"})
+    with project.served(echo=True) as served:
         yield served
 
 
@@ -54,10 +52,8 @@ def test_a_mistake_in_the_last_is_told_before_the_first_is_asked(
     project: Project, server: OpenaiServer
 ) -> None:
     """And ends all of them with status 4."""
-    outcome = project.run("--model=m1,transcript:nowhere.jsonl", "--langs=hi")
-    assert 4 == outcome.code
-    assert "model 'transcript:nowhere.jsonl'" in outcome.err
-    assert "nowhere.jsonl" in outcome.err
+    said = project.refused("--model=m1,transcript:nowhere.jsonl", "--langs=hi")
+    assert "model 'transcript:nowhere.jsonl'" in said
     assert 0 == server.requests
 
 

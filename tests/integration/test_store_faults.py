@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -95,35 +96,20 @@ def test_a_store_that_goes_in_mid_run_is_noticed(
 
 def test_a_store_that_goes_after_the_last_answer_is_noticed(project: Project) -> None:
     """Without a gate nothing asks the store any more, and still the run is not green."""
-    project.write("benchmarks/bread/test_bread.py", NO_GATE)
+    project.write_tests("no_answer")
+    project.write("benchmarks/bread/test_last.py", "def test_last(): pass\n")
     project.write("conftest.py", LOSE.format(name="test_last", replaced=False))
     outcome = project.run("--model=scripted", "--langs=en")
     assert 3 == outcome.code, outcome.out
     assert "how the run ended is not kept: store" in outcome.out
 
 
-NO_GATE = """
-import pytest
-
-pytestmark = pytest.mark.xling(metrics=["no_answer"])
-
-
-def test_answer(xling_case):
-    xling_case.check("no_answer")
-
-
-def test_last():
-    pass
-"""
-
-
 @pytest.mark.slow
 def test_a_run_that_was_killed_at_its_gates_is_not_open(bread: Project) -> None:
     """Verdicts that were kept do not make an open gate of a run that never ended."""
     assert 0 == bread.run("--model=scripted", "--langs=en,hi").code
-    database = Database(bread.store)
-    with database.write() as connection:
-        runs.finish_run(connection, bread.latest().run_id, status="running")
-    database.close()
+    run = bread.latest().run_id
+    with closing(Database(bread.store)) as database, database.write() as connection:
+        runs.finish_run(connection, run, status="running")
     shown = bread.xling("show", "latest").stdout
     assert "gate undecided" in shown

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,8 +14,8 @@ ENGLISH = "Bread rises because the gas in the dough expands when it gets hot in 
 
 def transcript(project: Project, ids: list[str], *, language: str = "en") -> str:
     """Write answers to samples called *ids* and return the option that names the file."""
-    rows = [{"sample_id": name, "language": language, "text": ENGLISH} for name in ids]
-    project.write("a.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    rows = ({"sample_id": name, "language": language, "text": ENGLISH} for name in ids)
+    project.write_rows("a.jsonl", rows)
     return "--model=transcript:a.jsonl"
 
 
@@ -63,7 +62,7 @@ def test_unknown_keys_are_named_and_the_run_goes_on(project: Project) -> None:
         {"sample_id": f"q000{n}", "language": "en", "text": ENGLISH, "stop_resaon": "length"}
         for n in range(3)
     ]
-    project.write("a.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    project.write_rows("a.jsonl", rows)
     outcome = project.run("--model=transcript:a.jsonl", "-n2")
     assert outcome.code == 0, outcome.out
     assert 3 == len(project.answers())
@@ -80,7 +79,7 @@ def test_what_nobody_asked_is_not_unknown(project: Project) -> None:
         for code in ("en", "es", "hi", "zh")
         for name, said in (("q0000", {}), ("q0001", {"text": None, "asked": False}))
     ]
-    project.write("a.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    project.write_rows("a.jsonl", rows)
     outcome = project.run("--model=transcript:a.jsonl", "--langs=all", "-q", "-k", "q0000")
     assert "stored answers to" not in outcome.out
     assert len(project.answers()) == 4
@@ -88,72 +87,74 @@ def test_what_nobody_asked_is_not_unknown(project: Project) -> None:
 
 def test_a_transcript_of_something_else(project: Project) -> None:
     """Not one answer in common: exit 4 and an example of both, nothing judged."""
-    outcome = project.run(transcript(project, ["x1", "x2"]))
-    assert outcome.code == 4, outcome.out
-    assert "asks 'q0000' in 'en'" in outcome.err
-    assert "'x1', 'x2' in en" in outcome.err
-    outcome = project.run(transcript(project, ["q0000"], language="sw"))
-    assert outcome.code == 4, outcome.out
-    assert "no answer to benchmark 'bread' is stored in any of its languages" in outcome.err
+    said = project.refused(transcript(project, ["x1", "x2"]))
+    assert "asks 'q0000' in 'en'" in said
+    assert "'x1', 'x2' in en" in said
+    said = project.refused(transcript(project, ["q0000"], language="sw"))
+    assert "no answer to benchmark 'bread' is stored in any of its languages" in said
     assert not project.store.exists()
 
 
 def test_the_pivot_language_must_be_there(project: Project) -> None:
     """Languages cannot be compared with one that has no answers."""
     project.write("benchmarks/bread/prompts.yaml", 'chat: "{question}"\npivot: en\n')
-    outcome = project.run(transcript(project, ["q0000"], language="hi"))
-    assert outcome.code == 4, outcome.out
-    assert "is stored in its pivot language 'en'" in outcome.err
+    said = project.refused(transcript(project, ["q0000"], language="hi"))
+    assert "is stored in its pivot language 'en'" in said
 
 
 @pytest.mark.slow
-def test_other_repeats_and_temperatures_are_counted(project: Project) -> None:
-    """With the options that ask for them; then, and where there are none, nothing is said."""
-    rows = [
-        {"sample_id": "q0000", "language": code, "text": ENGLISH, "repeat": r, "temperature": t}
-        for code in ("en", "es", "hi", "zh")
-        for r in range(5)
-        for t in (0, 1)
-    ]
-    project.write("a.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
-    model, limit = "--model=transcript:a.jsonl", "--xling-limit=1"
-    outcome = project.run(model, limit, "-n2")
-    options = ("--xling-samples=5", "--xling-temperatures=0,1")
-    shown = " ".join(outcome.out.split())
-    assert (
-        "36 stored answers are not asked for: repeats 1 to 4, temperature 1; "
-        f"{' '.join(options)} asks for all"
-    ) in shown
-    outcome = project.run(model, limit, *options)
-    assert "not asked for" not in outcome.out
-    assert len(project.answers()) == len(rows)
-
-
-@pytest.mark.slow
-def test_other_temperatures_alone_are_counted(project: Project) -> None:
-    """There is one repeat of each, and the head of the run stands as ever."""
-    rows = [
-        {"sample_id": "q0000", "language": "en", "text": ENGLISH, "temperature": temperature}
-        for temperature in (0, 1)
-    ]
-    project.write("a.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
-    outcome = project.run("--model=transcript:a.jsonl", "--xling-limit=1")
-    assert (
-        "1 stored answer is not asked for: temperature 1; "
-        "--xling-samples=1 --xling-temperatures=0,1 asks for all"
-    ) in " ".join(outcome.out.split())
-
-
-@pytest.mark.slow
-def test_conditions_that_a_benchmark_never_asks(project: Project) -> None:
-    """No option is named that would not help; an answer of no temperature is read at any."""
-    project.write("benchmarks/bread/prompts.yaml", 'chat: "{question}"\nasked: once\n')
-    rows = [
-        {"sample_id": "q0000", "language": "en", "text": ENGLISH, "repeat": repeat}
-        for repeat in (0, 2)
-    ]
-    project.write("a.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
-    options = ("--model=transcript:a.jsonl", "--xling-limit=1", "--xling-temperatures=0.7")
-    shown = " ".join(project.run(*options).out.split())
-    assert "1 stored answer is not asked for: repeat 2 " in shown
-    assert "asks for all" not in shown
+@pytest.mark.parametrize(
+    ("conditions", "asked", "options", "told"),
+    [
+        (
+            [(r, t) for r in range(5) for t in (0, 1)],
+            "",
+            (),
+            (
+                "9 stored answers are not asked for: repeats 1 to 4, temperature 1; "
+                "--xling-samples=5 --xling-temperatures=0,1 asks for all"
+            ),
+        ),
+        (
+            [(0, 0), (0, 1)],
+            "",
+            (),
+            (
+                "1 stored answer is not asked for: temperature 1; "
+                "--xling-samples=1 --xling-temperatures=0,1 asks for all"
+            ),
+        ),
+        # An answer of no temperature is read at any; no option is named that would not help.
+        (
+            [(0, None), (2, None)],
+            "asked: once\n",
+            ("--xling-temperatures=0.7",),
+            "1 stored answer is not asked for: repeat 2 ",
+        ),
+    ],
+    ids=["repeats and temperatures", "temperatures", "what is never asked"],
+)
+def test_other_conditions_are_counted(
+    project: Project,
+    conditions: list[tuple[int, int | None]],
+    asked: str,
+    options: tuple[str, ...],
+    told: str,
+) -> None:
+    """With the options that ask for them; then nothing is said."""
+    project.write("benchmarks/bread/prompts.yaml", f'chat: "{{question}}"\n{asked}')
+    row = {"sample_id": "q0000", "language": "en", "text": ENGLISH}
+    rows = (
+        row | {"repeat": repeat} | ({} if temperature is None else {"temperature": temperature})
+        for repeat, temperature in conditions
+    )
+    project.write_rows("a.jsonl", rows)
+    model = ("--model=transcript:a.jsonl", "--xling-limit=1")
+    said = project.run(*model, *options, "-n2").said
+    assert told in said
+    _, _, all_options = told.partition("; ")
+    assert bool(all_options) == ("asks for all" in said)
+    if all_options:
+        outcome = project.run(*model, *all_options.removesuffix(" asks for all").split())
+        assert "not asked for" not in outcome.out
+        assert len(project.answers()) == len(conditions)

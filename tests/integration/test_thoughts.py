@@ -18,7 +18,6 @@ from pytest_xling.store.scores import scores
 from tests.cli.test_score import stored as stored_scores
 from tests.integration.project import Project, write_questions
 from tests.servers.batch_server import serving_batches
-from tests.servers.openai_server import answering
 from tests.store import thinking_project as kept
 from tests.store.test_earlier_store import ASKING_IS_AN_ERROR
 
@@ -60,8 +59,7 @@ def thinking(project: Project) -> Project:
 
 def asked(project: Project, answer: str, *options: str, **message: Any) -> Outcome:
     """Run the project with a server that answers so."""
-    with answering(answer=answer, message=json.dumps(message) if message else "") as url:
-        project.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
+    with project.served(answer=answer, message=json.dumps(message) if message else ""):
         return project.run(*MODEL, *options)
 
 
@@ -111,24 +109,10 @@ def test_thoughts_apart_and_in_the_text(thinking: Project) -> None:
     assert answer.removeprefix("<think>Hm.</think>") == stored.response["text"]
 
 
-def test_english_thoughts_may_be_allowed(thinking: Project) -> None:
-    """By an option; the metric's own tests have which thoughts are flagged."""
-    asked(thinking, ANSWER, "--xling-param=thought_language.english=true", reasoning=THOUGHTS)
-    assert values(thinking) == CLEAR | {"thought_language": 0.0}
-
-
-def test_a_model_that_shows_no_thoughts(thinking: Project) -> None:
-    """There is nothing to judge, and the reason says so."""
-    asked(thinking, ANSWER, reasoning_content=None)
-    assert values(thinking) == CLEAR | {"thought_language": None}
-    assert "the model shows no thoughts" == reasons(thinking)["thought_language"]
-
-
 def test_the_option_is_true_or_false(thinking: Project) -> None:
     """A language in its place is refused before anything is asked."""
-    outcome = asked(thinking, ANSWER, "--xling-param=thought_language.english=en")
-    assert 4 == outcome.code, outcome.out
-    assert "thought_language.english must be true or false" in outcome.err
+    said = thinking.refused("--model=scripted", "--xling-param=thought_language.english=en")
+    assert "thought_language.english must be true or false" in said
 
 
 @pytest.mark.slow
@@ -144,8 +128,7 @@ def test_an_answer_that_is_all_thoughts_is_none(
     thinking: Project, answer: str, message: dict[str, Any]
 ) -> None:
     """Cut off at its length; the thoughts are judged all the same."""
-    with answering(answer=answer, message=json.dumps(message), finish="length") as url:
-        thinking.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
+    with thinking.served(answer=answer, message=json.dumps(message), finish="length"):
         assert 1 == thinking.run(*MODEL).code
     assert {"no_answer": 1.0, "thought_language": 1.0} == {
         name: value for name, value in values(thinking).items() if value is not None
@@ -156,23 +139,12 @@ def test_an_answer_that_is_all_thoughts_is_none(
 
 
 @pytest.mark.slow
-def test_an_answer_about_tags_is_whole(thinking: Project) -> None:
-    """Mentioned in it they are no end of thoughts; tests/text/test_thoughts.py has where."""
-    answer = f"{ANSWER}\n\nLa etiqueta </think> cierra el bloque de los pensamientos."
-    asked(thinking, answer)
-    (stored,) = thinking.answers()
-    assert answer == stored.response["text"]
-    assert "thoughts" not in stored.response
-
-
-@pytest.mark.slow
 def test_hostile_thoughts_do_no_harm(thinking: Project) -> None:
     """Lone surrogates, NUL, colours, HTML, a megabyte: in all that a run leaves behind."""
     hostile = "\ud800 a\0b \x1b[31mred\x1b[0m ]]> </script><script>alert(1)</script>\u202e"
     message = {"reasoning_content": hostile + THOUGHTS + "word " * 200_000}
     options = ("-n2", "--xling-report=report.html", "-rA")
-    with answering(answer=ANSWER, message=json.dumps(message)) as url:
-        thinking.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
+    with thinking.served(answer=ANSWER, message=json.dumps(message)):
         outcome = thinking.run(*MODEL, *options)
     assert 1 == outcome.code, outcome.out
     assert "INTERNALERROR" not in outcome.out
@@ -201,18 +173,6 @@ def test_thoughts_are_shown_apart(thinking: Project) -> None:
     for run in (load_run(thinking.root / "run.json"), load_run("latest", store=thinking.store)):
         (row,) = run.cases().to_dict("records")
         assert (ANSWER, THOUGHTS) == (row["answer"], row["thoughts"])
-
-
-@pytest.mark.slow
-def test_transcripts_have_thoughts(thinking: Project) -> None:
-    """Under either name, or in the text; without them a row is as it was."""
-    for extra in ({"thoughts": THOUGHTS}, {"reasoning": THOUGHTS}, {}):
-        text = ANSWER if extra else f"<think>{THOUGHTS}</think>{ANSWER}"
-        row = {"sample_id": "q0000", "language": "es", "text": text, **extra}
-        thinking.write("a.jsonl", json.dumps(row) + "\n")
-        outcome = thinking.run("--model=transcript:a.jsonl")
-        assert 1 == outcome.code, outcome.out
-        assert values(thinking) == CLEAR | {"thought_language": 1.0}
 
 
 @pytest.mark.slow

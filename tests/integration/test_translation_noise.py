@@ -9,28 +9,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.integration.project import write_questions
-from tests.servers.openai_server import answering, cipher, stats
+from tests.servers.openai_server import cipher
 
 if TYPE_CHECKING:
     from tests.integration.project import Project
 
 QUESTIONS, FACTS = 20, 10
 LANGUAGES = ("en", "es", "hi")
-TEST_FILE = """
-import pytest
-
-pytestmark = pytest.mark.xling(
-    metrics=["no_answer", "information_precision", "information_recall"]
-)
-
-
-def test_answer(xling_case):
-    xling_case.check("no_answer")
-
-
-def test_gate(xling_gate):
-    xling_gate.check()
-"""
+METRICS = ("no_answer", "information_precision", "information_recall")
 LIMITS = """
 benchmarks:
   bread:
@@ -54,7 +40,7 @@ def test_what_translation_explains_is_inconclusive(project: Project) -> None:
     shutil.rmtree(project.benchmark / "data")
     write_questions(project, count=QUESTIONS, languages=LANGUAGES)
     project.write("benchmarks/bread/prompts.yaml", 'pivot: en\nchat: "{question}"\n')
-    project.write("benchmarks/bread/test_bread.py", TEST_FILE)
+    project.write_tests(*METRICS, check=("no_answer",))
     project.write("thresholds.yaml", LIMITS)
     names = {"es": "Spanish", "hi": "Hindi"}
     rows = []
@@ -68,9 +54,8 @@ def test_what_translation_explains_is_inconclusive(project: Project) -> None:
             if language != "en":
                 text = cipher(text, source="English", target=names[language])
             rows.append({"sample_id": f"q{question:04}", "language": language, "text": text})
-    project.write("answers.jsonl", "\n".join(json.dumps(row) for row in rows) + "\n")
-    with answering(claims=True, translator="drops:10") as url:
-        project.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
+    project.write_rows("answers.jsonl", rows)
+    with project.served(claims=True, translator="drops:10") as server:
         before = project.run(*MODELS, "-n0", "-q")
         assert 1 == before.code, before.out
         assert ["fail", "fail"] == [v.outcome for v in project.verdicts().values()]
@@ -79,9 +64,9 @@ def test_what_translation_explains_is_inconclusive(project: Project) -> None:
         costs = {(row["metric"], row["language"]): row["cost"] for row in json.loads(done.stdout)}
         assert {0.0, 0.1} == {round(cost, 9) for cost in costs.values()}
         assert {"es", "hi"} == {language for _, language in costs}
-        asked = stats(url)["requests"]
+        asked = server.requests
         again = project.run(*MODELS, "-n0", "-q")
-        assert asked == stats(url)["requests"]
+        assert asked == server.requests
     assert 1 == again.code
     verdicts = project.verdicts()
     assert ("fail", "inconclusive") == (

@@ -23,7 +23,7 @@ def test_gates_left_out_are_told(project: Project) -> None:
     project.write("thresholds.yaml", LIMITS)
     outcome = project.run("--model=scripted", "--langs=hi", "-k", "test_answer", "-n2")
     assert outcome.code == 3, outcome.out
-    shown = " ".join(outcome.out.split())
+    shown = outcome.said
     assert "no gate of bread was judged (exit 3): thresholds.yaml:4 limits it" in shown
     assert "`xling gate latest --thresholds thresholds.yaml`" in shown
     assert project.latest().status == "complete"
@@ -45,7 +45,7 @@ def test_limits_that_hold_nothing_here(project: Project, limits: str, reason: st
     project.write("thresholds.yaml", f"benchmarks:\n  bread:\n    {limits}\n")
     outcome = project.run("--model=scripted", "--langs=hi")
     assert outcome.code == 3, outcome.out
-    assert reason in " ".join(outcome.out.split())
+    assert reason in outcome.said
 
 
 @pytest.mark.parametrize("of", ["languages: {zh: ", 'models: {"Scripted*": '])
@@ -57,7 +57,7 @@ def test_a_limit_among_others_that_holds_nothing_here(project: Project, of: str)
     assert (
         "thresholds.yaml:5: 'wrong_language' of bread is limited for other languages or models than"
         " scripted only: nothing is held to it"
-    ) in " ".join(outcome.out.split())
+    ) in outcome.said
 
 
 @pytest.mark.slow
@@ -70,7 +70,7 @@ def test_a_gate_left_out_is_named(project: Project) -> None:
     for how in (("--deselect", gate, "-n0"), ("-k", "not wrong_language-hi", "-n2")):
         outcome = project.run(*asked, *how)
         assert outcome.code == 3, outcome.out
-        shown = " ".join(outcome.out.split())
+        shown = outcome.said
         assert "1 of 3 gates of bread was not judged (exit 3): wrong_language-hi;" in shown
         assert "gate undecided: 1 of 3 gates was not judged: 2 of 2 gates passed" in shown
         assert "gate open" not in shown
@@ -97,7 +97,7 @@ def test_only_the_languages_that_were_selected_need_gates(project: Project) -> N
     project.write("thresholds.yaml", f"required_languages: [zh]\n{LIMITS}")
     without = project.run("--model=scripted", "--langs=hi,zh", "-k", "hi")
     assert without.code == 3, without.out
-    shown = " ".join(without.out.split())
+    shown = without.said
     assert "thresholds.yaml:1 requires zh, and no case of bread in it was selected" in shown
 
 
@@ -121,7 +121,7 @@ def test_a_test_file_without_gates(project: Project) -> None:
     project.write("benchmarks/bread/test_bread.py", TEST_ANSWER)
     outcome = project.run("--model=scripted", "--langs=hi")
     assert outcome.code == 3, outcome.out
-    assert "no test of a gate was run" in " ".join(outcome.out.split())
+    assert "no test of a gate was run" in outcome.said
 
 
 @pytest.mark.slow

@@ -11,7 +11,6 @@ from pytest_xling.store import runs
 from pytest_xling.store.database import Database
 from pytest_xling.store.scores import scores as read_scores
 from tests.integration.project import write_questions
-from tests.servers.openai_server import answering, stats
 
 if TYPE_CHECKING:
     from tests.integration.project import Outcome, Project
@@ -61,12 +60,11 @@ def test_a_killed_worker_costs_its_case_and_no_other(project: Project) -> None:
     write_questions(project, count=12, languages=("en", "hi"))
     project.write("thresholds.yaml", THRESHOLDS)
     project.write("conftest.py", KILL)
-    with answering(echo=True, delay_s=0.3) as url:
-        project.environment.update(OPENAI_BASE_URL=url)
+    with project.served(echo=True, delay_s=0.3) as server:
         outcome = project.run("--model=m", "--langs=en,hi", "-n3", "-v")
         killed = project.latest()
         again = project.run("--model=m", "--langs=en,hi")
-        prompts = stats(url)["prompts"]
+        prompts = server.stats()["prompts"]
     assert outcome.code == 3, outcome.out[-3000:]
     assert (project.root / "killed").exists()
     assert len(outcome.cases) == 24 + 4
@@ -124,14 +122,13 @@ def test_scores_are_the_same_however_many_processes(project: Project) -> None:
     """Values, reasons and order of -n2 are those of -n0; each asks each question once."""
     write_questions(project, count=4, languages=("en", "hi", "zh"))
     scores = {}
-    with answering(echo=True) as url:
-        project.environment.update(OPENAI_BASE_URL=url)
+    with project.served(echo=True) as server:
         for number, processes in enumerate((("-p", "xdist", "-n0"), ("-n2",)), start=1):
             store = project.root / f"store{number}.sqlite"
             options = ("--langs=en,hi,zh", f"--xling-store={store}")
             outcome = project.run("--model=m", *options, *processes)
             assert outcome.code == 0, outcome.out[-3000:]
-            assert {number} == set(stats(url)["prompts"].values())
+            assert {number} == set(server.stats()["prompts"].values())
             with Database(store, create=False).read() as connection:
                 latest = runs.get_run(connection, "latest").run_id
                 scores[number] = read_scores(connection, latest)

@@ -58,7 +58,11 @@ def test_before(): pass
 def test_after(): pass
 """
 # These alone make xdist lose the report, and the other tests of that worker with it.
-TRAPS = ["surrogate_message", "surrogate_property", "numpy_property"]
+TRAPS = [
+    "surrogate_message",
+    pytest.param("surrogate_property", marks=pytest.mark.slow),
+    pytest.param("numpy_property", marks=pytest.mark.slow),
+]
 
 
 class Project:

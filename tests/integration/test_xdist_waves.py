@@ -131,7 +131,9 @@ def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Proje
     return Project(pytester, monkeypatch)
 
 
-@pytest.mark.parametrize("workers", [1, 2, 5])
+@pytest.mark.parametrize(
+    "workers", [pytest.param(1, marks=pytest.mark.slow), 2, pytest.param(5, marks=pytest.mark.slow)]
+)
 def test_whole_run(project: Project, workers: int) -> None:
     """Every test runs once, samples stay whole, gates come last, work is shared."""
     result = project.run("-n", str(workers))
@@ -175,7 +177,7 @@ def test_selections_and_variants(
     assert all(1 == len(home) for home in project.workers_of_samples().values())
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_worker_killed_in_a_case(
     project: Project, monkeypatch: pytest.MonkeyPatch, workers: int
 ) -> None:

@@ -71,7 +71,14 @@ def test_an_answer_that_breaks_a_metric_costs_its_own_score_only(project: Projec
     assert broke in run(project, 3, passed=6, error=2)
 
 
-@pytest.mark.parametrize("error", ["KeyError('choices')", "TimeoutError('slow')", "SystemExit(1)"])
+@pytest.mark.parametrize(
+    "error",
+    [
+        "KeyError('choices')",
+        pytest.param("TimeoutError('slow')", marks=pytest.mark.slow),
+        pytest.param("SystemExit(1)", marks=pytest.mark.slow),
+    ],
+)
 def test_a_bug_in_a_provider_costs_its_own_cases_only(project: Project, error: str) -> None:
     """The others are answered, each question is asked once, and a rerun asks only what broke."""
     project.write("conftest.py", PROVIDER.format(error=error))
