@@ -102,3 +102,11 @@ def test_their_names_are_known_before_anything_is_asked(
         checked.write("thresholds.yaml", THRESHOLDS.replace("short", "shrot"))
     said = checked.refused("--model=scripted:script.yaml", "--langs=es", "--collect-only")
     assert "unknown metric 'shrot'. Did you mean 'short'?" in said
+
+
+def test_a_field_that_samples_lack_is_told_before_anything_is_asked(checked: Project) -> None:
+    """Which they have is known when they are read."""
+    wrong = PROMPTS.replace("max_chars: {en: 20, es: 2000}", 'contains: "{refrence}"')
+    checked.write("benchmarks/bread/prompts.yaml", wrong)
+    said = checked.refused("--model=scripted:script.yaml", "--langs=es", "--collect-only")
+    assert "checks.short: names the field 'refrence', which sample" in said

@@ -86,6 +86,7 @@ def test_a_required_language_that_is_gone(project: Project, *, of_one: bool) -> 
     [
         ("hi", "expected a list such as [hi, zh], not 'hi'"),
         ("[]", "expected a list such as [hi, zh], not []"),
+        ("[hi1]", "unknown language"),
     ],
 )
 def test_required_languages_are_read(project: Project, said: str, told: str) -> None:

@@ -67,6 +67,7 @@ def test_the_parts_rotate_and_nothing_is_lost(project: Project) -> None:
 @pytest.mark.parametrize(
     ("place", "part", "told"),
     [
+        (BREAD, "1", "--holdout: expected such as 1/4"),
         (BREAD, "5/4", "--holdout: expected such as 1/4"),
         (BREAD, "1/1", "--holdout: expected such as 1/4"),
         (BREAD, "1/90", "take fewer parts than 90"),

@@ -32,22 +32,24 @@ def bread(project: Project) -> Project:
     return project
 
 
-def test_a_run_that_lacks_a_language_is_refused(
+def test_a_run_that_lacks_some_of_the_baseline_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Of one process and scores that were made up, so that it is quick."""
+    """A language, and a benchmark; of one process and scores that were made up."""
     store = tmp_path / "store.sqlite"
-    for name, languages in (("whole", ("en", "hi")), ("part", ("en",))):
-        scored = [
-            Scored(id=f"q{n}", language=code, readings={"no_answer": 0.0}, benchmark="bread")
-            for code in languages
-            for n in range(4)
-        ]
-        put_run(store, scored, run_id=name)
+    whole = [
+        Scored(id=f"q{n}", language=code, readings={"no_answer": 0.0}, benchmark=benchmark)
+        for benchmark in ("bread", "cake")
+        for code in ("en", "hi")
+        for n in range(4)
+    ]
+    put_run(store, whole, run_id="whole")
+    put_run(store, whole[:4], run_id="part")
     assert 0 == main(["promote", "whole", f"--xling-store={store}"])
     assert 4 == main(["promote", "part", f"--xling-store={store}"])
-    lacks = "of the baseline whole it lacks bread hi 4 of 4 cases"
-    assert f"run part is no whole baseline: {lacks}" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "run part is no whole baseline: of the baseline whole it lacks bread hi 4 of 4" in said
+    assert "it has no cake, whose baseline is whole" in said
     assert 0 == main(["promote", "part", "--partial", f"--xling-store={store}"])
 
 
