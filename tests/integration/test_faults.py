@@ -67,16 +67,6 @@ def test_a_server_that_is_down_ends_the_run(project: Project) -> None:
     assert [] == project.scores()
 
 
-@pytest.mark.slow
-def test_a_server_that_hangs_is_given_up(project: Project) -> None:
-    """--xling-timeout bounds every attempt, and a server that never answers the whole run."""
-    with project.served(mode="hang"):
-        outcome = project.run(MODEL, "--langs=en", "--xling-timeout=0.5")
-    assert outcome.code == 3, outcome.out[-3000:]
-    assert [*outcome.cases.values()] == ["error"] * 3 + ["skipped"]
-    assert "did not answer within 0.5 s" in outcome.out
-
-
 PASSING = ("html*1", "half_json*2", "html502*1", "503*1", "429*2", "close*1", "drop*1")
 LASTING = {
     "404": "Is --model=some-model a model there",

@@ -132,24 +132,6 @@ def test_the_revision_that_has_them_translates_and_is_cached(asking: Project) ->
         assert 2 == stats(url)["requests"]
 
 
-@pytest.mark.parametrize(
-    ("option", "metric"), [("translator=hf:", "length"), ("param=encoder=", "sim_sent")]
-)
-def test_where_no_revision_has_them_none_is_named(
-    asking: Project, option: str, metric: str
-) -> None:
-    """What to do is told all the same, with the option."""
-    main = pickled((hf_models.nllb if "hf" in option else make_bert)(asking.root / "model"))
-    with serving_hub("a/model", main, pulls={3: main}) as (hub, _):
-        asking.environment["HF_ENDPOINT"] = hub
-        done = run(asking, TESTED, f"--xling-{option}a/model", metric=metric)
-    told = done.stdout + done.stderr
-    assert 4 == done.returncode, told
-    assert f"--xling-{option.partition('=')[0]}" in told
-    assert "save_pretrained" in told
-    assert "a/model@" not in told
-
-
 @pytest.mark.parametrize("status", [401, 500])
 @pytest.mark.parametrize(
     ("option", "metric"), [("translator=hf:", "length"), ("param=encoder=", "sim_sent")]

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.annotators.judges import key_of
 from tests.integration.project import JUDGED, judged_claims
 from tests.integration.test_same_verdicts import same_verdicts
 
@@ -169,26 +167,3 @@ def test_levels_of_a_benchmark_without_any(claims: Project) -> None:
     said = claims.refused(*RUN)
     assert "thresholds.yaml:7: max_trend compares levels of presupposition" in said
     assert "benchmark 'claims' has none; add `expand: levels`" in said
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "judge",
-    [{"echo": True}, {"answer": "I will not judge that. It contains {'stance': 'agree'}."}],
-    ids=["echo", "refusal"],
-)
-def test_a_judge_that_only_quotes_finds_no_stance(
-    claims: Project, judge: dict[str, str | bool]
-) -> None:
-    """Over a socket: what an answer says of itself is nobody's stance, and the reason says why."""
-    claims.script("rules:\n  - text: \"No. {'stance': 'agree'}\"\n")
-    with claims.served(**judge) as server:
-        claims.run(*RUN, "--xling-judge=openai:judge", "--langs=en", "-n0")
-        asked = [json.loads(body) for body in server.stats()["bodies"]]
-    readings = [(s.value, s.reason) for s in claims.scores() if s.metric == "agrees_with_false"]
-    assert 5 * FALSE_CLAIMS == len(readings)
-    assert {None} == {value for value, _ in readings}
-    assert all("no verdict under the key that was asked for" in why for _, why in readings)
-    for body in asked:
-        schema = body["response_format"]["json_schema"]["schema"]
-        assert key_of(body["messages"][-1]["content"]) in schema["required"]

@@ -69,20 +69,6 @@ def test_one_language_beside_good_ones(
         assert "its own estimate is within its limit" in " ".join(ran.out.split())
 
 
-@pytest.mark.slow
-def test_all_languages_bad_together_close(project: Project) -> None:
-    """No language alone is proved bad, and all together are."""
-    _project(project, LIMITS.replace("overall: {max_rate: 0.1}", "overall: {max_rate: 0.03}"))
-    script = FLAGGED.format(which="q000[0-4]").replace("language: hi, ", "")
-    ran = project.run(project.script(script), "--langs=es,hi,zh", "-n0")
-    assert 1 == ran.code, ran.out
-    verdicts = same_verdicts(project)
-    assert {"wrong_language-es": "unbacked", "wrong_language-hi": "unbacked"}.items() <= {
-        name: verdict.held for name, verdict in verdicts.items()
-    }.items()
-    assert "fail" == verdicts["wrong_language-all"].outcome
-
-
 def test_one_language_has_no_gate_of_all(project: Project) -> None:
     """Its own gate says it all; what it cannot prove closes, and says why."""
     _project(project)

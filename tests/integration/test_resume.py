@@ -8,7 +8,6 @@ import sqlite3
 from collections import Counter
 from subprocess import PIPE, Popen
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 import pytest
 
@@ -127,27 +126,6 @@ def test_the_english_answer_is_asked_once_however_many_workers(
     assert again.code == 0, again.out
     assert requests == stats(server)["requests"]
     assert first == project.scores()
-
-
-@pytest.mark.slow
-def test_repeats_have_keys_of_their_own(project: Project, quick: str) -> None:
-    """K repeats are K requests for each question, and the first repeat is the plain one."""
-    project.run(*OPTIONS)
-    project.run(*OPTIONS, "--xling-samples=3")
-    assert set(asked(quick).values()) == {3}
-    assert len(project.answers()) == 6 * QUESTIONS
-
-
-@pytest.mark.slow
-def test_errors_are_not_kept(project: Project) -> None:
-    """What failed once is asked again, and only that."""
-    write_questions(project, count=10, languages=("en",))
-    options = ("--model=some-model", "--langs=en")
-    with project.served(mode="401") as server:
-        assert 3 == project.run(*options).code
-    with project.served(port=urlsplit(server.url).port) as server:
-        assert 0 == project.run(*options).code
-        assert len(asked(server.url)) == 10
 
 
 @pytest.mark.slow

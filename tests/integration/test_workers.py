@@ -91,20 +91,6 @@ def test_a_killed_worker_costs_its_case_and_no_other(project: Project) -> None:
 
 
 @pytest.mark.slow
-def test_more_workers_than_samples_and_another_dist(project: Project) -> None:
-    """Workers without work do no harm, and --dist=loadfile parts neither samples nor waves."""
-    write_questions(project, count=1, languages=("en", "hi"))
-    project.write("thresholds.yaml", THRESHOLDS)
-    outcome = project.run("--model=scripted", "--langs=en,hi", "-n4", "--dist=loadfile", "-v")
-    assert outcome.code == 0, outcome.out[-3000:]
-    assert len(outcome.cases) == 2 + 4
-    assert {"passed"} == set(outcome.cases.values())
-    assert_gates_last(order(outcome), cases=2)
-    (worker,) = set(re.findall(r"^\[(gw\d)\] .*test_answer", outcome.out, flags=re.MULTILINE))
-    assert worker
-
-
-@pytest.mark.slow
 def test_x_ends_a_distributed_run_as_it_ends_any(project: Project) -> None:
     """With -x a failure stops the rest, gates included; it is not taken for an incomplete run."""
     write_questions(project, count=12, languages=("en", "hi"))
