@@ -19,12 +19,12 @@ ATTACK = "</script><script>window.broken = 1</script> \u202eevil"
 THRESHOLDS = "defaults: {min_n: 1}\nbenchmarks: {bread: {wrong_language: {max_rate: 0.9}}}\n"
 
 
-def script(project: Project, *, languages: tuple[str, ...] = ("en", "hi")) -> tuple[str, ...]:
-    """Answer in *languages*, once with an attack, and return the options for a run."""
+def script(project: Project) -> tuple[str, ...]:
+    """Answer in two languages, once with an attack, and return the options for a run."""
     rules: list[dict[str, object]] = [
         {"when": {"language": "en", "sample_id": "q0001"}, "json": json.dumps(ATTACK)}
     ]
-    rules += [{"when": {"language": code}, "text": QUESTIONS[code]} for code in languages]
+    rules += [{"when": {"language": code}, "text": QUESTIONS[code]} for code in ("en", "hi")]
     return project.script(json.dumps({"rules": rules})), "--langs=en,hi"
 
 
@@ -90,26 +90,6 @@ def test_the_report_shows_what_has_changed(project: Project) -> None:
     wrong = project.xling("report", "latest", "-o", "b.html", "--baseline=the")
     assert 4 == wrong.returncode
     assert "Did you mean 'then'?" in wrong.stderr
-
-
-def test_an_incomplete_run_has_a_report(project: Project) -> None:
-    """Faults: exit 3, and the page says that nothing is decided."""
-    project.write("thresholds.yaml", THRESHOLDS)
-    outcome = project.run(*script(project, languages=("en",)), "--xling-report=out.html")
-    assert outcome.code == 3
-    model = model_of(project.root / "out.html")
-    assert ("incomplete", "undecided") == (model["run"]["status"], model["verdict"]["state"])
-    assert 3 == model["cases"]["n"]
-
-
-@pytest.mark.slow
-def test_a_stopped_run_has_a_report(project: Project) -> None:
-    """-x ends the run at the first failure: what there is is shown, and called incomplete."""
-    project.write("benchmarks/bread/test_bread.py", "import pytest\n" + FAILING)
-    outcome = project.run(*script(project), "--xling-report=out.html", "-x")
-    assert outcome.code == 1
-    assert "incomplete" == model_of(project.root / "out.html")["run"]["status"]
-    assert "incomplete" == project.latest().status
 
 
 FAILING = """

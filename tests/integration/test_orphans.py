@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 pytest.importorskip("xdist", reason="these tests run pytest-xdist")
 
-QUESTIONS, CONNECTIONS = 1000, 8
+QUESTIONS, CONNECTIONS = 400, 8
 DELAY_S = 0.1
 
 
@@ -33,7 +33,7 @@ def _lives(pid: int) -> bool:
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="looks processes up in /proc")
 def test_orphans_ask_nothing_more(project: Project) -> None:
-    """Of a thousand questions hardly more than those in flight are asked after kill -9."""
+    """Of four hundred questions hardly more than those in flight are asked after kill -9."""
     write_questions(project, count=QUESTIONS, languages=("en",))
     with spawned(delay_s=DELAY_S) as url:
         project.environment.update(OPENAI_BASE_URL=url)
