@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
     import pytest
 
-__all__ = ["Process", "run", "run_pytester", "start"]
 
 NOT_IMPORTED = re.compile(
     r"\.(encoders|models|hf|head|nli|reader|translate|bertscore|topics|judging|papers|training|__main__"

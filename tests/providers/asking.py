@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Response
 
-__all__ = ["ask", "at_once", "request"]
-
 
 def request(*messages: Message | str, params: Mapping[str, JsonValue], **fields: Any) -> Request:
     """Return the request with these messages, those of text the user's."""

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Request
 
-__all__ = ["TEXTS", "alone", "answers", "ask", "asking", "fault"]
 
 TEXTS = (
     "Water",

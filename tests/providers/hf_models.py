@@ -31,18 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-__all__ = [
-    "TEMPLATE",
-    "edit",
-    "gpt2",
-    "llama",
-    "m2m100",
-    "marian",
-    "mbart50",
-    "nllb",
-    "reference",
-    "save_tokenizer",
-]
 
 torch.set_num_threads(1)  # tests run side by side
 

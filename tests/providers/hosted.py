@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from pytest_xling.records import Message, Request, Response
     from tests.servers.openai_server import OpenaiServer
 
-__all__ = ["SERVICES", "Service"]
 
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy")
 _CERTIFICATE = Path(__file__).parent / "data" / "nobody.pem"

@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["BatchServer", "serving_batches"]
 
 Line: TypeAlias = dict[str, Any]
 PAGE = 2

@@ -14,7 +14,6 @@ from tests.servers.openai_server import OpenaiServer, serving
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["GoogleServer", "serving_google"]
 
 USAGE = {
     "promptTokenCount": 12,

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     import pytest
 
-__all__ = ["COMMIT", "ask_hub", "serving_hub"]
 
 COMMIT = "89abcdef0123456789abcdef0123456789abcdef"
 """Of the main branch."""

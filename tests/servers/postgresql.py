@@ -26,7 +26,6 @@ from psycopg import sql
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["ServerProcess", "programs"]
 
 USER: Final = "xling"
 NOBODY: Final = 65534

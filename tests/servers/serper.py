@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from tests.servers.openai_server import Behaviour
 
-__all__ = ["Search", "SerperServer", "serving_serper"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Search:

@@ -9,8 +9,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-__all__ = ["ANSWERS", "METRICS", "OPTIONS", "STORE", "THOUGHTS", "write_project"]
-
 STORE = Path(__file__).parent / "data" / "thinking-03df479.sqlite"
 METRICS = ("no_answer", "wrong_language", "language_consistency", "sim_1gram")
 OPTIONS = ("--model=scripted:script.yaml", "--langs=es")
