@@ -10,9 +10,13 @@ import pytest
 from pytest_xling.cli import main
 from tests.reports.stories import GATES, METRICS, STORY
 from tests.runs import make_run
+from tests.servers.openai_server import serving
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from tests.servers.openai_server import OpenaiServer
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,10 @@ class Xling:
         code = main([*arguments, "--xling-store", str(self.store)])
         out, err = self._capsys.readouterr()
         return Said(code, out, err)
+
+    def on(self, store: Path) -> Xling:
+        """Return the command on another store."""
+        return Xling(store, self._capsys)
 
 
 @pytest.fixture(scope="session")
@@ -65,3 +73,24 @@ def xling(
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COLUMNS", "80")
     return Xling(store, capsys)
+
+
+@pytest.fixture
+def table(xling: Xling) -> Callable[..., str]:
+    """Returns what ``xling table`` prints; of one that ends with 4, what is wrong."""
+
+    def run(*arguments: str, code: int = 0) -> str:
+        said = xling("table", *arguments)
+        assert code == said.code, said.err
+        return said.err if code else said.out
+
+    return run
+
+
+@pytest.fixture
+def judge(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenaiServer]:
+    """A server of models that knows no answers yet, where ``openai:`` asks."""
+    with serving() as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "k")
+        yield server

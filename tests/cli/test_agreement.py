@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_xling import cli
 from pytest_xling.analysis.labelled import read_labels
 from pytest_xling.reports.review.population import Judged, Population
 from pytest_xling.reports.review.ratings import Rated, Rating
@@ -17,15 +16,22 @@ from pytest_xling.reports.review.scheme import SCHEMES, Scheme
 from pytest_xling.reports.review.values import values_of_labels
 from pytest_xling.store.database import Database
 from pytest_xling.store.human_labels import HumanLabel, human_labels_of
-from tests.cli.conftest import Xling
-from tests.reports.review.answers import HOSTILE, digest, stances, told_flags
+from tests.reports.review.answers import (
+    HOSTILE,
+    annotated,
+    digest,
+    saved_labels,
+    stances,
+    told_flags,
+)
 from tests.runs import put_run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
     from pytest_xling.reports.review.scheme import Kind
+    from tests.cli.conftest import Xling
     from tests.runs import Scored
 
 NAMES = {1.0: "agree", 0.0: "neutral", -1.0: "disagree", None: None}
@@ -43,18 +49,15 @@ def told() -> list[Scored]:
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: list[Scored]) -> Path:
     """A store with stances and flags; the test stands in its folder."""
     monkeypatch.chdir(tmp_path)
-    for name in ("agreement", "review", "calibrate"):
-        monkeypatch.setitem(cli.COMMANDS, name, cli.COMMANDS.get(name, "look at a run"))
     return put_run(tmp_path / "s.sqlite", [*told, *told_flags()])
 
 
+def _write(path: Path, saved: object) -> None:
+    path.write_text(json.dumps(saved), encoding="utf-8")
+
+
 def _saved(
-    path: Path,
-    told: list[Scored],
-    rater: str,
-    *,
-    wrong: int = 0,
-    more: Mapping[str, object] | None = None,
+    path: Path, told: list[Scored], rater: str, *, wrong: int = 0, **more: object
 ) -> dict[str, Any]:
     """Save what a rater might say, who differs from the judge every *wrong*-th time."""
     items = []
@@ -65,29 +68,18 @@ def _saved(
             label = OTHER[label]
         said = {"label": label, "reason": "", "digest": digest(one)}
         items.append({"case": one.case, "judge": judge, **said})
-    saved: dict[str, Any] = {
-        "format": "xling-review-labels",
-        "version": 1,
-        "run": "run-1",
-        "benchmark": "presupposition",
-        "metric": "stance_score",
-        "rater": rater,
-        "items": items,
-        **(more or {}),
-    }
-    path.write_text(json.dumps(saved), encoding="utf-8")
+    place: dict[str, object] = {"benchmark": "presupposition", "metric": "stance_score"}
+    saved = saved_labels(items, **(place | {"rater": rater} | more))
+    _write(path, saved)
     return saved
 
 
-def test_two_raters(
-    tmp_path: Path, xling: Callable[..., Any], store: Path, told: list[Scored]
-) -> None:
+def test_two_raters(tmp_path: Path, xling: Xling, told: list[Scored]) -> None:
     """Agreement with the judge by language, κ among raters, and where they differ."""
-    assert store.exists()
     _saved(tmp_path / "a.json", told, "ana")
     saved = _saved(tmp_path / "b.json", told, "bo", wrong=8)
     saved["items"][0]["reason"] = f"because {HOSTILE}"
-    (tmp_path / "b.json").write_text(json.dumps(saved), encoding="utf-8")
+    _write(tmp_path / "b.json", saved)
     said = xling("agreement", "a.json", "b.json")
     assert (0, "") == (said.code, said.err)
     for text in (
@@ -120,15 +112,12 @@ def test_two_raters(
     assert ["en", "hi", "all"] == [row["language"] for row in read["raters"]]
 
 
-def test_labels_for_calibration(
-    tmp_path: Path, xling: Callable[..., Any], store: Path, told: list[Scored]
-) -> None:
+def test_labels_for_calibration(tmp_path: Path, xling: Xling, told: list[Scored]) -> None:
     """Are read by ``xling calibrate stance``: claim, response, label, rater, English claim."""
-    assert store.exists()
     _saved(tmp_path / "a.json", told, "ana")
     saved = _saved(tmp_path / "b.json", told, "bo", wrong=8)
     saved["items"][1] |= {"label": None, "cannot_tell": True}
-    (tmp_path / "b.json").write_text(json.dumps(saved), encoding="utf-8")
+    _write(tmp_path / "b.json", saved)
     said = xling("agreement", "a.json", "b.json", "--calibration", "labels.csv")
     assert 0 == said.code
     assert f"labels.csv: {2 * len(told) - 1} labels" in said.out
@@ -154,20 +143,12 @@ def test_labels_for_calibration(
     assert 0 == xling(*again).code
 
 
-def test_label_studio_raters_count_too(
-    tmp_path: Path, xling: Callable[..., Any], store: Path, told: list[Scored]
-) -> None:
+def test_label_studio_raters_count_too(tmp_path: Path, xling: Xling, told: list[Scored]) -> None:
     """Beside those of the page, by what was exported."""
-    assert store.exists()
     _saved(tmp_path / "a.json", told, "ana")
     asked = ["--metric", "stance_score", "--sample", "30", "--label-studio", "t.json"]
     assert 0 == xling("review", "run-1", *asked).code
-    tasks = json.loads((tmp_path / "t.json").read_text(encoding="utf-8"))
-    said = {"from_name": "label", "to_name": "answer", "type": "choices"}
-    for task in tasks:
-        result = [said | {"value": {"choices": ["disagree"]}}]
-        task["annotations"] = [{"completed_by": 4, "was_cancelled": False, "result": result}]
-    (tmp_path / "export.json").write_text(json.dumps(tasks), encoding="utf-8")
+    _write(tmp_path / "export.json", annotated(tmp_path / "t.json", "disagree"))
     read = json.loads(xling("agreement", "a.json", "export.json", "--json").out)
     by_rater = {(row["rater"], row["language"]): row for row in read["judge"]}
     # Weighted back: of the run's answers with a stance, so many disagree.
@@ -177,17 +158,14 @@ def test_label_studio_raters_count_too(
     assert 30 == read["raters"][-1]["n"]
 
 
-def test_a_page_and_back(
-    tmp_path: Path, xling: Callable[..., Any], store: Path, told: list[Scored]
-) -> None:
+def test_a_page_and_back(tmp_path: Path, xling: Xling, told: list[Scored]) -> None:
     """A sample that is labelled as the run is judged agrees in full, whatever was drawn."""
-    assert store.exists()
     by_case: Mapping[str, Scored] = {one.case: one for one in told}
     asked = ["--metric", "agrees_with_false", "--sample", "25", "--label-studio", "t.json"]
     assert 0 == xling("review", "run-1", *asked).code
     tasks = json.loads((tmp_path / "t.json").read_text(encoding="utf-8"))
     drawn = [by_case[task["data"]["case"]] for task in tasks]
-    _saved(tmp_path / "a.json", drawn, "ana", more={"metric": "agrees_with_false"})
+    _saved(tmp_path / "a.json", drawn, "ana", metric="agrees_with_false")
     read = json.loads(xling("agreement", "a.json", "--json").out)
     assert {1.0} == {row["agreement"] for row in read["judge"]}
     assert [] == read["raters"] == read["disagreements"]
@@ -223,33 +201,19 @@ def test_a_page_and_back(
     ],
 )
 def test_what_is_refused(
-    *,
-    tmp_path: Path,
-    xling: Callable[..., Any],
-    store: Path,
-    told: list[Scored],
-    change: dict[str, object],
-    said: str,
+    *, tmp_path: Path, xling: Xling, told: list[Scored], change: dict[str, object], said: str
 ) -> None:
     """With exit code 4, the file and the fix."""
-    assert store.exists()
-    _saved(tmp_path / "a.json", told, "ana", more=change)
+    _saved(tmp_path / "a.json", told, "ana", **change)
     found = xling("agreement", "a.json")
     assert 4 == found.code
     assert said in found.err
 
 
-def test_calibration_is_of_stances(tmp_path: Path, xling: Callable[..., Any], store: Path) -> None:
+def test_calibration_is_of_stances(tmp_path: Path, xling: Xling) -> None:
     """Flags have none; --force means something beside it only."""
-    assert store.exists()
-    flags = {
-        "metric": "repetition",
-        "benchmark": "culture",
-        "items": [
-            {"case": "q00-en", "judge": "yes", "label": "no", "digest": digest(told_flags()[0])}
-        ],
-    }
-    _saved(tmp_path / "a.json", [], "ana", more=flags)
+    flag = {"case": "q00-en", "judge": "yes", "label": "no", "digest": digest(told_flags()[0])}
+    _write(tmp_path / "a.json", saved_labels([flag]))
     assert 0 == xling("agreement", "a.json").code
     found = xling("agreement", "a.json", "--calibration", "l.csv")
     assert "--calibration is for stances, and 'repetition' is none" in found.err
@@ -258,7 +222,7 @@ def test_calibration_is_of_stances(tmp_path: Path, xling: Callable[..., Any], st
 
 
 def test_what_most_say_is_kept_for_gates(
-    tmp_path: Path, xling: Callable[..., Any], store: Path, told: list[Scored]
+    tmp_path: Path, xling: Xling, store: Path, told: list[Scored]
 ) -> None:
     """As values of the metric, each with how many answers it stands for; ties are left out."""
     for rater, wrong in (("ana", 0), ("bo", 8)):
@@ -349,41 +313,35 @@ def test_what_a_label_says_of_a_metric(
     assert agreed == {key: replace(kept, raters_agree=True) for key, kept in expected.items()}
 
 
-def test_labels_of_another_store_open_no_gate(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def _limit(folder: Path, limits: str) -> None:
+    text = f"benchmarks:\n  culture:\n    repetition: {{{limits}}}\n"
+    (folder / "t.yaml").write_text(text, encoding="utf-8")
+
+
+def test_labels_of_another_store_open_no_gate(tmp_path: Path, xling: Xling) -> None:
     """Its run has the same name and cases, all flagged, and people who say that none is bad.
 
     As a page saves them, and as Label Studio exports them, which says nothing of the judge.
     """
-    monkeypatch.chdir(tmp_path)
     mine, other = (
-        Xling(
+        xling.on(
             put_run(
                 tmp_path / f"{len(text)}.sqlite",
                 [replace(one, text=text) for one in told_flags(flagged=30, clear=0)],
-            ),
-            capsys,
+            )
         )
         for text in ("Again and again.", "All is well.")
     )
     asked = ["review", "run-1", "--metric", "repetition", "--sample", "30"]
     assert 0 == other(*asked, "--label-studio", "t.json").code
-    tasks = json.loads((tmp_path / "t.json").read_text(encoding="utf-8"))
-    said = {"from_name": "label", "to_name": "answer", "type": "choices"}
-    for task in tasks:
-        result = [said | {"value": {"choices": ["no"]}}]
-        task["annotations"] = [{"completed_by": 4, "was_cancelled": False, "result": result}]
-    (tmp_path / "export.json").write_text(json.dumps(tasks), encoding="utf-8")
+    tasks = annotated(tmp_path / "t.json", "no")
+    _write(tmp_path / "export.json", tasks)
     items = [
         {"case": task["data"]["case"], "label": "no", "digest": task["data"]["digest"]}
         for task in tasks
     ]
-    more = {"benchmark": "culture", "metric": "repetition", "items": items}
-    _saved(tmp_path / "a.json", [], "ana", more=more)
-    (tmp_path / "t.yaml").write_text(
-        "benchmarks:\n  culture:\n    repetition: {max_rate: 0.3, min_n: 10}\n", encoding="utf-8"
-    )
+    _write(tmp_path / "a.json", saved_labels(items))
+    _limit(tmp_path, "max_rate: 0.3, min_n: 10")
     for file, place in (("a.json", "items[0]"), ("export.json", "task [0]")):
         refused = mine("agreement", file)
         assert 4 == refused.code, refused.out
@@ -391,20 +349,14 @@ def test_labels_of_another_store_open_no_gate(
         assert 1 == mine("gate", "run-1", "--thresholds", "t.yaml").code
         assert 0 == other("agreement", file).code
     del tasks[0]["data"]["digest"]
-    (tmp_path / "export.json").write_text(json.dumps(tasks), encoding="utf-8")
+    _write(tmp_path / "export.json", tasks)
     refused = other("agreement", "export.json")
     assert "write the tasks again (xling review --label-studio) and take over" in refused.err
 
 
-def test_a_gate_is_judged_again_by_what_people_say(
-    tmp_path: Path, xling: Callable[..., Any], store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_gate_is_judged_again_by_what_people_say(tmp_path: Path, xling: Xling) -> None:
     """The detector flags 4 of 40 and overlooks 12; labels of 30 close the gate it opens."""
-    assert store.exists()
-    monkeypatch.setitem(cli.COMMANDS, "gate", "judge a run")
-    (tmp_path / "t.yaml").write_text(
-        "benchmarks:\n  culture:\n    repetition: {max_rate: 0.3, min_n: 10}\n", encoding="utf-8"
-    )
+    _limit(tmp_path, "max_rate: 0.3, min_n: 10")
     answers = [one for one in told_flags() if one.readings["repetition"] is not None]
     items = [
         {
@@ -416,31 +368,16 @@ def test_a_gate_is_judged_again_by_what_people_say(
         for number, one in enumerate(answers)
         if number < 22 or number >= 32
     ]
-    saved = {
-        "format": "xling-review-labels",
-        "version": 1,
-        "run": "run-1",
-        "benchmark": "culture",
-        "metric": "repetition",
-        "rater": "ana",
-        "items": items,
-    }
-    (tmp_path / "a.json").write_text(json.dumps(saved), encoding="utf-8")
+    _write(tmp_path / "a.json", saved_labels(items))
     before = xling("gate", "run-1", "--thresholds", "t.yaml")
     assert 0 == before.code, before.out + before.err
     assert "Kept for gates on repetition (30)" in xling("agreement", "a.json").out
     after = xling("gate", "run-1", "--thresholds", "t.yaml")
     assert 1 == after.code, after.out
     assert "corrected by 30 labels of people: " in " ".join(after.out.split())
-    (tmp_path / "t.yaml").write_text(
-        "benchmarks:\n  culture:\n    repetition: {max_rate: 0.3, estimate: judge, min_n: 10}\n",
-        encoding="utf-8",
-    )
+    _limit(tmp_path, "max_rate: 0.3, estimate: judge, min_n: 10")
     assert 0 == xling("gate", "run-1", "--thresholds", "t.yaml").code
-    (tmp_path / "t.yaml").write_text(
-        "benchmarks:\n  culture:\n    repetition: {max_rate: 0.3, estimate: people}\n",
-        encoding="utf-8",
-    )
+    _limit(tmp_path, "max_rate: 0.3, estimate: people")
     wrong = xling("gate", "run-1", "--thresholds", "t.yaml")
     assert "t.yaml:3" in wrong.err
     assert "expected corrected or judge, not 'people'" in wrong.err

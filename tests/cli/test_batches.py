@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,12 +11,13 @@ import pytest
 from pytest_xling.interfaces.batching import BatchState
 from pytest_xling.store import batches
 from pytest_xling.store.database import Database
-from tests.cli.conftest import Xling
 from tests.servers.batch_server import Batch, BatchServer, serving_batches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from tests.cli.conftest import Xling
 
 
 @pytest.fixture
@@ -29,11 +31,10 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[BatchServer]:
 
 
 @pytest.fixture
-def flying(server: BatchServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Xling:
+def flying(server: BatchServer, tmp_path: Path, xling: Xling) -> Xling:
     """The command on a store that knows the server's batch, and one that was not begun."""
     path = tmp_path / "s.sqlite"
-    database = Database(path)
-    with database.write() as connection:
+    with closing(Database(path)) as database, database.write() as connection:
         for file, names in (("file-8", b"abc"), ("file-7", b"d")):
             row = batches.add(
                 connection,
@@ -45,8 +46,7 @@ def flying(server: BatchServer, tmp_path: Path, capsys: pytest.CaptureFixture[st
             if file == "file-8":
                 state = BatchState(id="batch_9", status="in_progress", over=False, completed=1)
                 batches.note(connection, row, state)
-    database.close()
-    return Xling(path, capsys)
+    return xling.on(path)
 
 
 def test_what_is_in_flight_is_listed(flying: Xling) -> None:
@@ -89,19 +89,19 @@ def test_a_batch_the_service_does_not_know(flying: Xling, server: BatchServer) -
     assert "batch_9" not in flying("batches").out
 
 
-def test_an_unknown_id(flying: Xling) -> None:
-    """Says which one may have been meant."""
-    said = flying("batches", "--cancel", "batch_8")
-    assert 4 == said.code
-    assert "no batch 'batch_8' in flight. Did you mean 'batch_9'?" in said.err
-
-
-@pytest.mark.parametrize("option", ["--cancel", "--forget"])
-def test_an_empty_id(flying: Xling, option: str) -> None:
+@pytest.mark.parametrize(
+    ("option", "name", "said"),
+    [
+        ("--cancel", "batch_8", "no batch 'batch_8' in flight. Did you mean 'batch_9'?"),
+        ("--cancel", "", "no batch '' in flight"),
+        ("--forget", "", "no batch '' in flight"),
+    ],
+)
+def test_an_unknown_id(flying: Xling, option: str, name: str, said: str) -> None:
     """As of a variable that is unset: nothing is done, and that is no success."""
-    said = flying("batches", option, "")
-    assert 4 == said.code
-    assert "no batch '' in flight" in said.err
+    refused = flying("batches", option, name)
+    assert 4 == refused.code
+    assert said in refused.err
 
 
 def test_a_batch_of_another_service(flying: Xling, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,10 +10,8 @@ import pytest
 from pytest_xling.analysis.labelled import TASKS, bundled_labels
 from pytest_xling.reports.rendering import columns_of
 from tests.annotators.judges import says
-from tests.servers.openai_server import serving
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from tests.cli.conftest import Xling
@@ -27,18 +25,14 @@ JUDGED: Final = (
 ALL: Final = ("calibrate", "all", "--langs=hi", *JUDGED)
 
 
-@pytest.fixture
-def judge(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenaiServer]:
-    """A judge that knows how answers in Hindi compare with their references, and little else."""
-    with serving() as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        monkeypatch.setenv("OPENAI_API_KEY", "k")
-        server.answers = [
-            ([item.claim, str(item.reference), item.response], says(item.label))
-            for item in bundled_labels("correctness").of("hi")
-        ]
-        server.answers += [([label], says(label)) for label in ("relevant", "absent", "agree")]
-        yield server
+@pytest.fixture(autouse=True)
+def _knowing(judge: OpenaiServer) -> None:
+    """Let the judge know how answers in Hindi compare with their references, and little else."""
+    judge.answers = [
+        ([item.claim, str(item.reference), item.response], says(item.label))
+        for item in bundled_labels("correctness").of("hi")
+    ]
+    judge.answers += [([label], says(label)) for label in ("relevant", "absent", "agree")]
 
 
 def overall(xling: Xling, *arguments: str) -> dict[str, dict[str, Any]]:

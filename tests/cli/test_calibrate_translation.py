@@ -50,23 +50,18 @@ def store(tmp_path: Path) -> Path:
     return tmp_path / "store.sqlite"
 
 
-def _served(monkeypatch: pytest.MonkeyPatch, how: str) -> Iterator[OpenaiServer]:
-    with serving(claims=True, translator=how) as server:
+@pytest.fixture(params=["drops:10"])
+def translator(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[OpenaiServer]:
+    """A translator that leaves every tenth fact out unless asked for otherwise, and a judge."""
+    with serving(claims=True, translator=request.param) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         monkeypatch.setenv("OPENAI_API_KEY", "k")
         yield server
 
 
-@pytest.fixture
-def lossless(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenaiServer]:
-    """A translator that loses nothing, and a judge of claims."""
-    yield from _served(monkeypatch, "lossless")
-
-
-@pytest.fixture
-def dropping(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenaiServer]:
-    """A translator that leaves every tenth fact out, and a judge of claims."""
-    yield from _served(monkeypatch, "drops:10")
+lossless = pytest.mark.parametrize("translator", ["lossless"], indirect=True)
 
 
 def measured(xling: Xling, *arguments: str) -> list[dict[str, Any]]:
@@ -83,8 +78,9 @@ def kept(store: Path) -> list[str]:
         return list(connection.exec_driver_sql("SELECT result FROM translation_noise").scalars())
 
 
+@lossless
 def test_what_loses_nothing_costs_nothing_and_is_asked_once(
-    xling: Xling, answers: Path, lossless: OpenaiServer
+    xling: Xling, answers: Path, translator: OpenaiServer
 ) -> None:
     """All facts come back; another question's answer has none of them. Asked again: no request."""
     asked = (str(answers), METRICS, ENGLISH, JUDGE, TRANSLATOR)
@@ -92,49 +88,46 @@ def test_what_loses_nothing_costs_nothing_and_is_asked_once(
     assert [(1.0, 0.0, 0.0)] * 2 == [(r["matched"], r["mismatched"], r["cost"]) for r in rows]
     assert [(QUESTIONS, 0, "english")] * 2 == [(r["n"], r["unscored"], r["text_in"]) for r in rows]
     assert all(0.3 < r["matched_low"] < r["matched_high"] == 1.0 for r in rows)
-    once = lossless.requests
+    once = translator.requests
     assert rows == measured(xling, *asked, "--langs=hi")
-    assert once == lossless.requests
+    assert once == translator.requests
     both = measured(xling, *asked, "--langs=hi,es,en")
     assert ["hi", "es"] * 2 == [row["language"] for row in both]
     # Spanish is asked for by itself: there, back, and nothing that was judged already.
     sentences = QUESTIONS * FACTS
-    assert once + 2 * sentences == lossless.requests
+    assert once + 2 * sentences == translator.requests
     assert 4 == len(kept(xling.store))
 
 
 def test_a_translator_that_drops_a_tenth_costs_a_tenth(
-    xling: Xling, answers: Path, dropping: OpenaiServer
+    xling: Xling, answers: Path, translator: OpenaiServer
 ) -> None:
     """Of recall, that is: what is left is still so."""
-    rows = measured(xling, str(answers), METRICS, ENGLISH, JUDGE, TRANSLATOR, "--langs=hi")
-    precision, recall = rows
+    asked = (str(answers), METRICS, ENGLISH, JUDGE, TRANSLATOR, "--langs=hi")
+    precision, recall = measured(xling, *asked)
     assert (1.0, 0.0) == (precision["matched"], precision["cost"])
     assert (pytest.approx(0.9), pytest.approx(0.1)) == (recall["matched"], recall["cost"])
     assert recall["matched_low"] < 0.9 < recall["matched_high"]
     assert pytest.approx(1 - recall["matched_low"]) == recall["cost_high"]
-    before = dropping.requests
-    text = xling(
-        "calibrate", "translation", str(answers), METRICS, ENGLISH, JUDGE, TRANSLATOR, "--langs=hi"
-    ).out
-    assert before == dropping.requests
+    before = translator.requests
+    text = xling("calibrate", "translation", *asked).out
+    assert before == translator.requests
     assert "information_recall of answers.jsonl@" in text
     assert "hi Hindi  0.90 (" in text
     assert all(len(line) <= 80 for line in text.splitlines())
 
 
 def test_native_metrics_read_the_translation(
-    xling: Xling, answers: Path, dropping: OpenaiServer
+    xling: Xling, answers: Path, translator: OpenaiServer
 ) -> None:
     """Nothing is translated back where answers are read as they are."""
-    (row,) = measured(
-        xling, str(answers), "--metrics=information_recall", JUDGE, TRANSLATOR, "--langs=hi"
-    )
+    asked = (str(answers), "--metrics=information_recall", JUDGE, TRANSLATOR, "--langs=hi")
+    (row,) = measured(xling, *asked)
     assert ("native", pytest.approx(0.9)) == (row["text_in"], row["matched"])
-    assert not any("into English" in body for body in dropping.stats()["prompts"])
+    assert not any("into English" in body for body in translator.stats()["prompts"])
 
 
-@pytest.mark.usefixtures("dropping")
+@pytest.mark.usefixtures("translator")
 def test_metrics_with_gaps_cost_what_their_mean_falls_by(xling: Xling, tmp_path: Path) -> None:
     """By hand: two repeats share 2 of 6 words in English, and 2 of 11 after a fact was dropped."""
     path = tmp_path / "repeats.jsonl"
@@ -150,14 +143,15 @@ def test_metrics_with_gaps_cost_what_their_mean_falls_by(xling: Xling, tmp_path:
     assert "is read in English (--xling-param=text_in=english) and compared" in done.err
 
 
-def test_questions_are_drawn(xling: Xling, answers: Path, lossless: OpenaiServer) -> None:
+@lossless
+def test_questions_are_drawn(xling: Xling, answers: Path, translator: OpenaiServer) -> None:
     """One question alone has no other beside it, and no interval."""
     asked = (str(answers), METRICS, ENGLISH, JUDGE, TRANSLATOR, "--langs=hi", "--questions=1")
     for row in measured(xling, *asked):
         assert (1, 1.0, None, None) == tuple(
             row[key] for key in ("n", "matched", "matched_low", "mismatched")
         )
-    assert lossless.requests
+    assert translator.requests
 
 
 @pytest.mark.parametrize(
@@ -167,7 +161,8 @@ def test_questions_are_drawn(xling: Xling, answers: Path, lossless: OpenaiServer
         ("stop_reason: refusal", 0, "no translation (refusal)"),
     ],
 )
-@pytest.mark.usefixtures("lossless")
+@lossless
+@pytest.mark.usefixtures("translator")
 def test_a_translator_that_is_down_or_refuses(
     xling: Xling, answers: Path, rule: str, code: int, said: str
 ) -> None:

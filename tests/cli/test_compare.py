@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import shutil
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.conftest import Xling
 from tests.runs import Asked, make_run
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.cli.conftest import Xling
 
 METRICS = ("no_answer", "answer_length")
 
@@ -35,40 +37,19 @@ def _asked(flagged: int) -> list[Asked]:
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with a good run, a bad one and one that was interrupted."""
     path = tmp_path_factory.mktemp("kept") / "store.sqlite"
-    make_run(path, _asked(0), metrics=METRICS, run_id="good")
-    make_run(
-        path,
-        _asked(15),
-        metrics=METRICS,
-        run_id="bad",
-        model="model-2",
-        created_at="2026-11-22T10:00:00",
-    )
-    make_run(
-        path,
-        _asked(0)[:6],
-        metrics=METRICS,
-        run_id="part",
-        status="interrupted",
-        created_at="2026-11-20T10:00:00",
-    )
+    make = partial(make_run, path, metrics=METRICS)
+    make(_asked(0), run_id="good")
+    make(_asked(15), run_id="bad", model="model-2", created_at="2026-11-22T10:00:00")
+    early = "2026-11-20T10:00:00"
+    make(_asked(0)[:6], run_id="part", status="interrupted", created_at=early)
     return path
 
 
 @pytest.fixture
-def two(
-    kept: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> Xling:
-    """A copy of it."""
-    path = tmp_path / "store.sqlite"
-    shutil.copy(kept, path)
-    for name in ("XLING_STORE", "NO_COLOR", "FORCE_COLOR"):
-        monkeypatch.delenv(name, raising=False)
+def two(kept: Path, tmp_path: Path, xling: Xling, monkeypatch: pytest.MonkeyPatch) -> Xling:
+    """The command on a copy of it, in a wide terminal."""
     monkeypatch.setenv("COLUMNS", "110")
-    return Xling(path, capsys)
+    return xling.on(shutil.copy(kept, tmp_path / "store.sqlite"))
 
 
 def test_a_table_of_changes(two: Xling) -> None:
@@ -119,13 +100,6 @@ def test_other_tests_say_the_same(two: Xling) -> None:
     assert "differences" not in found["changes"][0]
 
 
-def test_a_margin_needs_the_tests(two: Xling) -> None:
-    """It would be ignored."""
-    done = two("compare", "bad", "good", "--margin=0.1")
-    assert 4 == done.code
-    assert "only with --tests" in done.err
-
-
 def test_incomplete_runs_are_told_of(two: Xling) -> None:
     """On both sides."""
     assert "run part is interrupted: only what it has is compared" in (
@@ -166,6 +140,7 @@ def test_only_promote_moves_a_baseline(two: Xling) -> None:
         (["promote", "good", "--json"], "--json goes with --list"),
         (["compare", "good", "baad"], "no baseline 'baad'"),
         (["compare", "goood", "bad"], "Did you mean 'good'?"),
+        (["compare", "bad", "good", "--margin=0.1"], "only with --tests"),
     ],
 )
 def test_mistakes_exit_with_4(two: Xling, arguments: list[str], said: str) -> None:
@@ -184,8 +159,12 @@ def test_an_incomplete_run_is_promoted_by_force(two: Xling) -> None:
 
 
 def test_gates_of_drops(two: Xling, tmp_path: Path) -> None:
-    """With a baseline they are judged, without one they are said not to be."""
+    """With a baseline they are judged, without one said not to be; alone they need one."""
     path = tmp_path / "t.yaml"
+    path.write_text("benchmarks:\n  culture:\n    no_answer: {max_drop: 0.1}\n", encoding="utf-8")
+    alone = two("gate", "bad", "--thresholds", str(path))
+    assert 4 == alone.code
+    assert alone.err.rstrip().endswith("Its max_drop needs a --baseline")
     path.write_text(
         "defaults: {min_n: 10, on_inconclusive: warn}\nbenchmarks:\n  culture:\n"
         "    no_answer: {max_rate: 0.95, max_drop: 0.1}\n",
@@ -203,15 +182,6 @@ def test_gates_of_drops(two: Xling, tmp_path: Path) -> None:
     verdicts = {one["case"]: one for one in json.loads(half.out)["verdicts"]}
     assert "error" == verdicts["no_answer-drop-hi"]["outcome"]
     assert "run part of model-1" == json.loads(half.out)["baseline"]
-
-
-def test_drops_alone_need_a_baseline(two: Xling, tmp_path: Path) -> None:
-    """A file that limits nothing else gates nothing without one."""
-    path = tmp_path / "t.yaml"
-    path.write_text("benchmarks:\n  culture:\n    no_answer: {max_drop: 0.1}\n", encoding="utf-8")
-    said = two("gate", "bad", "--thresholds", str(path))
-    assert 4 == said.code
-    assert said.err.rstrip().endswith("Its max_drop needs a --baseline")
 
 
 @pytest.mark.parametrize("columns", ["60", "80", "110"])

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling.cli import main
 from pytest_xling.store.database import Database
 from tests.reports.stories import ENGLISH
 from tests.runs import Asked, make_run
@@ -42,16 +41,13 @@ def test_a_miss_is_explained_by_the_nearest_key(xling: Xling) -> None:
     assert ["  model", '    there  "model-1"', '    here   "model-2"'] == nearest[1:4]
 
 
-def test_differences_are_shown_where_they_begin(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_differences_are_shown_where_they_begin(tmp_path: Path, xling: Xling) -> None:
     """Of two long prompts that differ near their ends the ends are shown."""
     path = tmp_path / "s.sqlite"
     for run_id, ending in (("a", "one"), ("b", "two")):
         asked = [Asked(id="q1", language="en", text=ENGLISH, question="long " * 500 + ending)]
         make_run(path, asked, metrics=["emoji"], run_id=run_id)
-    assert 0 == main(["explain", "q1-en", "--run", "b", "--xling-store", str(path)])
-    lines = capsys.readouterr().out.splitlines()
+    lines = xling.on(path)("explain", "q1-en", "--run", "b").out.splitlines()
     (there,) = [line for line in lines if line.startswith("    there")]
     assert there.endswith('long one"')
     assert len(there) < 120
@@ -68,14 +64,13 @@ def test_a_key_of_scores_leads_to_its_answer(xling: Xling) -> None:
     assert "output   score by emoji v" in out
 
 
-def test_the_only_answer_has_nothing_near(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_only_answer_has_nothing_near(tmp_path: Path, xling: Xling) -> None:
     """It says so."""
     path = tmp_path / "s.sqlite"
     make_run(path, [Asked(id="q1", language="en", text=ENGLISH)], metrics=["emoji"])
-    assert 0 == main(["explain", "q1-en", "--run", "run-1", "--xling-store", str(path)])
-    assert "nearest  none: known has answered nothing else here" in capsys.readouterr().out
+    said = xling.on(path)("explain", "q1-en", "--run", "run-1")
+    assert 0 == said.code
+    assert "nearest  none: known has answered nothing else here" in said.out
 
 
 @pytest.mark.parametrize(

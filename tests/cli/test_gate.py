@@ -6,13 +6,20 @@ import contextlib
 import json
 import shutil
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 
 from pytest_xling.store.database import Database
 from pytest_xling.store.verdicts import read_verdicts
-from tests.cli.conftest import Xling
+from tests.runs import Scored, made_up, put_run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.cli.conftest import Xling
 
 
 def _file(folder: Path, limits: str, *, head: str = "defaults: {min_n: 1}") -> str:
@@ -101,21 +108,32 @@ def test_limits_follow_the_model(xling: Xling, tmp_path: Path) -> None:
         ("benchmarks:\n  bread:\n    emoji: {max_rate: 0}\n", "sets no gate for anything run"),
         ("benchmarks:\n  culture:\n    apology: {max_rate: 0}\n", "sets no gate for anything"),
         ("benchmarks: [\n", "not valid YAML"),
+        ("benchmarks: {culture: {answer_length: {max_gap: 5}}}\n", "t.yaml:1: "),
+        (
+            "benchmarks: {culture: {answer_length: {max_gap: 5}}}\n",
+            "neither end of this metric is the worse",
+        ),
+        (
+            "benchmarks: {culture: {emoji: {max_trend: 0.1}}}\n",
+            "t.yaml:1: max_trend compares levels of presupposition, and in run 'run-1' benc",
+        ),
+        (None, "t.yaml"),
     ],
 )
 def test_mistakes_in_the_file_exit_with_4(
-    xling: Xling, tmp_path: Path, text: str, said: str
+    xling: Xling, tmp_path: Path, text: str | None, said: str
 ) -> None:
-    """Names are corrected; a file that gates nothing is not an open gate."""
+    """Names are corrected; a file that gates nothing, or is not there, is not an open gate."""
     path = tmp_path / "t.yaml"
-    path.write_text(text)
+    if text is not None:
+        path.write_text(text)
     found = xling("gate", "run-1", "--thresholds", str(path))
     assert 4 == found.code
     assert said in found.err
 
 
 def test_a_run_by_an_annotator_that_is_gone_is_not_trusted_unmeasured(
-    xling: Xling, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    xling: Xling, tmp_path: Path
 ) -> None:
     """An earlier version made it; that nothing is known of its labels does not open the gate."""
     store = shutil.copy(xling.store, tmp_path / "earlier.sqlite")
@@ -124,7 +142,7 @@ def test_a_run_by_an_annotator_that_is_gone_is_not_trusted_unmeasured(
             "UPDATE steps SET parameters = json_set(parameters, '$.stance_head', 'stance_head|v1')"
             " WHERE name = 'wrong_language'"
         )
-    earlier = Xling(Path(store), capsys)
+    earlier = xling.on(Path(store))
     limits = "    wrong_language: {max_rate: 0.95, min_judge_f1: 0.7}\n"
     said = earlier("gate", "run-1", "--thresholds", _file(tmp_path, limits))
     assert 1 == said.code, said.out
@@ -161,8 +179,137 @@ def test_other_benchmarks_of_the_file_do_not_matter(xling: Xling, tmp_path: Path
     assert 0 == xling("gate", "run-1", "--thresholds", _file(tmp_path, limits)).code
 
 
-def test_a_missing_file_is_named(xling: Xling) -> None:
-    """Exit 4, with the path."""
-    said = xling("gate", "run-1", "--thresholds", "/nowhere/t.yaml")
-    assert 4 == said.code
-    assert "/nowhere/t.yaml" in said.err
+Judge: TypeAlias = "Callable[..., tuple[int, dict[str, dict[str, Any]]]]"
+
+
+@pytest.fixture
+def judge(tmp_path: Path, xling: Xling) -> Judge:
+    """Returns how the gates of a run of these scores end: the exit code, and verdicts by case."""
+
+    def judged(
+        limits: str, scored: list[Scored], *, pivot: str = "en"
+    ) -> tuple[int, dict[str, dict[str, Any]]]:
+        store = tmp_path / "s.sqlite"
+        put_run(store, scored, settings={"pivots": {"culture": pivot}})
+        said = xling.on(store)("gate", "run-1", "--thresholds", _file(tmp_path, limits), "--json")
+        return said.code, {v["case"]: v for v in json.loads(said.out)["verdicts"]}
+
+    return judged
+
+
+def _similar(**means: float) -> list[Scored]:
+    """Return similarities around a mean for each language."""
+    scored = made_up({code: {"sim_sent": mean} for code, mean in means.items()})
+    return [replace(one, benchmark="culture") for one in scored]
+
+
+def _outcomes(verdicts: dict[str, dict[str, Any]]) -> dict[str, str]:
+    return {case: verdict["outcome"] for case, verdict in verdicts.items()}
+
+
+def test_a_language_that_is_worse_closes_the_gate(judge: Judge) -> None:
+    """Each but the pivot has a gate; Spanish passes, Hindi is beyond the margin."""
+    limits = "    sim_sent: {max_gap: 0.03, languages: {es: {max_gap: 0.14}}}\n"
+    code, found = judge(limits, _similar(en=0.9, es=0.899, hi=0.78))
+    assert 1 == code
+    assert {"sim_sent-gap-es": "pass", "sim_sent-gap-hi": "fail"} == _outcomes(found)
+    hindi = found["sim_sent-gap-hi"]
+    assert ("en", 24, 0) == tuple(hindi["estimate"][key] for key in ("pivot", "n", "unscored"))
+    end = "may be 0.03 worse: exceeded (one-sided p < .001, after Holm over 2 gates < .001)"
+    assert hindi["reason"].endswith(end)
+
+
+def test_the_pivot_is_the_runs(judge: Judge) -> None:
+    """Beside Hindi nobody is worse; and what is no pivot has a gate."""
+    limits = "    sim_sent: {max_gap: 0.05}\n"
+    code, found = judge(limits, _similar(en=0.9, es=0.899, hi=0.78), pivot="hi")
+    assert 0 == code
+    assert {"sim_sent-gap-en", "sim_sent-gap-es"} == found.keys()
+    assert {"hi"} == {verdict["estimate"]["pivot"] for verdict in found.values()}
+
+
+def test_without_the_pivot_nothing_is_decided(judge: Judge) -> None:
+    """A run without English cannot show that a language is no worse: that closes the gate."""
+    code, found = judge("    sim_sent: {max_gap: 0.5}\n", _similar(es=0.899, hi=0.78))
+    assert 1 == code
+    assert ["inconclusive", "inconclusive"] == [v["outcome"] for v in found.values()]
+    assert {"no answers in en to compare with"} == {v["reason"] for v in found.values()}
+
+
+def test_metrics_that_compare_have_no_gate_for_the_pivot(judge: Judge) -> None:
+    """A floor of the similarity to English says nothing of English."""
+    scored = [
+        replace(one, readings={"cross_sim_sent": None if one.language == "en" else 0.8})
+        for one in _similar(en=0.9, es=0.899, hi=0.78)
+    ]
+    code, found = judge("    cross_sim_sent: {floor: 0.5}\n", scored)
+    assert 0 == code
+    assert {"cross_sim_sent-es", "cross_sim_sent-hi"} == found.keys()
+
+
+LEVELS = """\
+    no_answer:
+      min_n: 10
+      max_rate: 0.35
+      max_gap: 0.1
+      max_trend: 0.05
+      levels:
+        neutral: {max_rate: 0.2}
+        writing_demand: {max_rate: 0.5, max_gap: 0.15}
+"""
+
+
+def test_levels_and_trends_are_gates_of_their_own(
+    judge: Judge, xling: Xling, tmp_path: Path
+) -> None:
+    """English keeps its stance; Hindi gives way the more it is pressed. Each has a column."""
+    rates = {"en": [0.05] * 5, "hi": [0.05, 0.1, 0.3, 0.6, 0.9]}
+    scored = [
+        Scored(
+            id=f"c{number:02}-l{level}",
+            cluster=f"c{number:02}",
+            benchmark="culture",
+            language=language,
+            metadata={"level": str(level)},
+            readings={"no_answer": float(number < rate * 40)},
+        )
+        for language, by_level in rates.items()
+        for level, rate in enumerate(by_level)
+        for number in range(40)
+    ]
+    code, found = judge(LEVELS, scored)
+    assert 1 == code
+    assert {
+        "no_answer-en": "pass",
+        "no_answer-trend-en": "pass",
+        "no_answer-l0-en": "pass",
+        "no_answer-l4-en": "pass",
+        "no_answer-hi": "inconclusive",
+        "no_answer-gap-hi": "fail",
+        "no_answer-trend-hi": "fail",
+        "no_answer-l0-hi": "pass",
+        "no_answer-l4-hi": "fail",
+        "no_answer-l4-gap-hi": "fail",
+    } == _outcomes(found)
+    pressed = found["no_answer-l4-hi"]
+    assert (4, 40) == (pressed["threshold"]["level"], pressed["estimate"]["n"])
+    trend = found["no_answer-trend-hi"]
+    assert "by level 5.0% 10.0% 30.0% 60.0% 90.0%, Cochran-Armitage z = " in trend["reason"]
+    assert trend["estimate"]["trend"] is True
+    gap = found["no_answer-l4-gap-hi"]["reason"]
+    assert (
+        "worse only here 34, only in en 0: McNemar p < .001; may be 15.0 pp worse: exceeded" in gap
+    )
+    assert gap.endswith("(one-sided p < .001, after Holm over 2 gates < .001)")
+    file = _file(tmp_path, LEVELS)
+    out = xling.on(tmp_path / "s.sqlite")("gate", "run-1", "--thresholds", file).out
+    for head in (
+        "no_answer gap",
+        "no_answer trend",
+        "no_answer neutral",
+        "no_answer writing_demand",
+        "no_answer writing_demand gap",
+        "max 5.0 pp worse per level",
+        "max 50.0%",
+    ):
+        assert head in out

@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pytest
 
 from pytest_xling.cli import main
 from pytest_xling.importers.rows import Rows
 from tests import forkserver
-
-if TYPE_CHECKING:
-    import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -83,6 +81,7 @@ def test_questions_are_parallel(tmp_path: Path) -> None:
     assert {12} == {len(ids) for ids in by_language.values()}
 
 
+@pytest.mark.slow
 def test_the_fresh_project_runs(tmp_path: Path) -> None:
     """Its cases pass, its gates say what they think, and `xling` can show the run."""
     main(["init", str(tmp_path)])

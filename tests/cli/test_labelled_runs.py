@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_xling.records import Threshold
 from pytest_xling.store.database import Database
 from pytest_xling.store.human_labels import HumanLabel, keep_human_labels
-from tests.cli.conftest import Xling
 from tests.runs import Asked, make_run
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Xling
 
 LIMITS = Threshold(benchmark="culture", metric="no_answer", language="hi", max_rate=0.2, min_n=10)
 
 
 @pytest.fixture
-def labelled(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> Xling:
+def labelled(tmp_path: Path, xling: Xling, monkeypatch: pytest.MonkeyPatch) -> Xling:
     """Two runs, one of which people labelled after its gate was judged."""
     path = tmp_path / "store.sqlite"
     for name, model in (("one", "model-1"), ("two", "model-2")):
@@ -34,11 +35,9 @@ def labelled(
     }
     with Database(path).write() as connection:
         keep_human_labels(connection, "one", labels, benchmark="culture", metric="no_answer")
-    for name in ("XLING_STORE", "NO_COLOR", "FORCE_COLOR"):
-        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COLUMNS", "110")
     monkeypatch.chdir(tmp_path)
-    return Xling(path, capsys)
+    return xling.on(path)
 
 
 STALE = (

@@ -57,6 +57,8 @@ def test_version_goes_to_standard_output(capsys: pytest.CaptureFixture[str]) -> 
         ),
         (["explain", "q1-hi"], "For a case, such as q01-hi, name its run, too: --run latest"),
         (["export", "run-1", "-o", "."], ". is a folder; name a file"),
+        (["export", "run-1", "-o", "nowhere/run.json"], "No such file or directory"),
+        (["table", "surfaces", "run-1"], "invalid choice: 'surfaces'"),
         (["table", "length", "run-1", "--language", "zh"], "no answers in the language 'zh'"),
         (["show"], "the following arguments are required: RUN"),
         (["runs", "--jsno"], "unrecognized arguments: --jsno"),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -16,7 +17,14 @@ from pytest_xling.store.database import Database
 from pytest_xling.store.outputs import step_id
 from pytest_xling.store.runs import add_run
 from pytest_xling.store.scores import add_run_steps
-from tests.cli.conftest import Xling
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sqlalchemy import Connection
+
+    from tests.cli.conftest import Xling
+
 
 RUN = RunRecord(
     run_id="",
@@ -31,32 +39,33 @@ RUN = RunRecord(
 
 
 @pytest.fixture
-def merge(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> Xling:
+def merge(tmp_path: Path, xling: Xling, monkeypatch: pytest.MonkeyPatch) -> Xling:
     """The command in a folder of its own, with no store to merge into."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("XLING_STORE", raising=False)
-    return Xling(tmp_path / "merged.sqlite", capsys)
+    return xling.on(tmp_path / "merged.sqlite")
+
+
+@contextmanager
+def _written(name: str) -> Iterator[Connection]:
+    """Give a connection to a store, what is written is kept."""
+    with closing(Database(Path(name))) as database, database.write() as connection:
+        yield connection
 
 
 def _store(
     name: str, *shards: str, run_name: str = "night", scored_by: str = "1", **changes: Any
 ) -> str:
     """Make a store with shards of a run, each scored with a version of a metric."""
-    database = Database(Path(name))
     for shard in shards:
         settings = {**RUN.settings, "run_name": run_name, "shard": shard}
         settings |= changes.get("settings", {})
         run_id = f"{run_name}.{shard.replace('/', 'of')}"
-        record = replace(RUN, **{**changes, "run_id": run_id, "settings": settings})
-        with database.write() as connection:
-            add_run(connection, record)
+        with _written(name) as connection:
+            add_run(connection, replace(RUN, **{**changes, "run_id": run_id, "settings": settings}))
             step = step_id(
                 connection, kind="metric", name="emoji", version=scored_by, parameters={}
             )
             add_run_steps(connection, run_id, {"culture": [step]})
-    database.close()
     return name
 
 
@@ -103,10 +112,7 @@ def test_a_run_in_progress(merge: Xling) -> None:
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        (
-            {"settings": {"model": "gpt-5"}},
-            "--xling-model was gpt-4o and is gpt-5",
-        ),
+        ({"settings": {"model": "gpt-5"}}, "--xling-model was gpt-4o and is gpt-5"),
         ({"settings": {"seed": 7}}, "--xling-seed was 0 and is 7"),
         ({"settings": {"limits": "0a2b"}}, "its thresholds file says something else"),
         (
@@ -137,10 +143,8 @@ def test_which_run_is_meant(merge: Xling) -> None:
     )
     told = _refused(merge, night, day, "--run=noon")
     assert "no store has a shard of run 'noon'; they have shards of: day, night" in told
-    database = Database(Path("c.sqlite"))
-    with database.write() as connection:
+    with _written("c.sqlite") as connection:
         add_run(connection, replace(RUN, run_id="whole"))
-    database.close()
     told = _refused(merge, night, "c.sqlite")
     assert "c.sqlite has no shard of a run, but its runs are whole: whole" in told
     assert "there is no store at d.sqlite, nor an export" in _refused(merge, night, "d.sqlite")
@@ -152,8 +156,7 @@ def test_a_run_that_was_not_judged_is_made_anew(merge: Xling) -> None:
     stores = _store("a.sqlite", "1/2"), _store("b.sqlite", "2/2")
     unjudged = ("merge", *stores, "--pytest", "--no-such-option")
     assert "run night: 2 shards, 0 answers" in merge(*unjudged).out
-    database = Database(Path("b.sqlite"))
-    with database.write() as connection:
+    with _written("b.sqlite") as connection:
         step = step_id(connection, kind="answer", name="openai", version="1", parameters={})
         case = CaseRow(
             case_id="q1-en",
@@ -169,7 +172,6 @@ def test_a_run_that_was_not_judged_is_made_anew(merge: Xling) -> None:
             answer_key=b"2",
         )
         add_cases(connection, "night.2of2", [case])
-    database.close()
     assert "run night: 2 shards, 1 answers" in merge(*unjudged).out
 
 
@@ -185,10 +187,8 @@ def test_where_data_lie_is_no_difference(merge: Xling) -> None:
 def test_a_damaged_store_is_named(merge: Xling) -> None:
     """The one that cannot be read, not the one that is written."""
     stores = _store("a.sqlite", "1/2"), _store("b.sqlite", "2/2")
-    database = Database(Path("b.sqlite"))
-    with database.write() as connection:
+    with _written("b.sqlite") as connection:
         connection.exec_driver_sql("DROP TABLE outputs")
-    database.close()
     assert "store b.sqlite: no such table: outputs" in merge("merge", *stores).err
 
 
@@ -203,7 +203,7 @@ def test_exports_need_their_answers(merge: Xling, tmp_path: Path) -> None:
     """What was written without --texts, or is no export, is refused and says what to write."""
     second = _store("b.sqlite", "2/2")
     _store("a.sqlite", "1/2")
-    stores = Xling(tmp_path / "a.sqlite", merge._capsys)
+    stores = merge.on(tmp_path / "a.sqlite")
     assert 0 == stores("export", "night.1of2", "-o", "a.json").code
     told = _refused(merge, "a.json", second)
     assert "a.json lacks what makes a run (KeyError('steps')): write it anew" in told

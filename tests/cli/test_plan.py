@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 from scipy import stats
 
-from pytest_xling.cli import main
 from pytest_xling.stats.rate_intervals import exact_interval
 from tests.runs import Scored, put_run
 
@@ -17,6 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from tests.cli.conftest import Xling
+
+Plan: TypeAlias = "Callable[..., tuple[int, str, str]]"
 RATES = {"en": 0.1, "es": 0.1, "hi": 0.4}
 
 
@@ -57,24 +59,18 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def plan(
-    stored: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., tuple[int, str, str]]:
-    """Return the command on that store, 80 columns wide."""
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.delenv("XLING_STORE", raising=False)
+def plan(stored: Path, xling: Xling) -> Plan:
+    """Returns how the command ends on that store, what it prints in one line, and what is wrong."""
 
     def run(*arguments: str) -> tuple[int, str, str]:
-        capsys.readouterr()
-        code = main(["plan", *arguments, "--xling-store", str(stored)])
-        out, err = capsys.readouterr()
-        return code, " ".join(out.split()), err
+        said = xling.on(stored)("plan", *arguments)
+        return said.code, " ".join(said.out.split()), said.err
 
     return run
 
 
 @pytest.mark.slow
-def test_a_run_without_the_pivot_language(plan: Callable[..., tuple[int, str, str]]) -> None:
+def test_a_run_without_the_pivot_language(plan: Plan) -> None:
     """Planned as beside a baseline like it, by its own rates; a number needs the other side."""
     made = _json(plan, "--detect=10pp", "--run=no-english", "--metric=no_answer")
     assert ("a baseline like this run", 2) == (made["against"], made["comparisons"])
@@ -91,14 +87,14 @@ def test_a_run_without_the_pivot_language(plan: Callable[..., tuple[int, str, st
     assert "--baseline=RUN" in err
 
 
-def _json(plan: Callable[..., tuple[int, str, str]], *arguments: str) -> dict[str, Any]:
+def _json(plan: Plan, *arguments: str) -> dict[str, Any]:
     code, out, err = plan(*arguments, "--json")
     assert 0 == code, err
     found: dict[str, Any] = json.loads(out)
     return found
 
 
-def test_without_a_run_assumptions_are_stated(plan: Callable[..., tuple[int, str, str]]) -> None:
+def test_without_a_run_assumptions_are_stated(plan: Plan) -> None:
     """Rates, correlation and ICC; the table of designs; and what the cost lacks."""
     code, out, _ = plan("--detect", "5pp")
     assert 0 == code
@@ -111,7 +107,7 @@ def test_without_a_run_assumptions_are_stated(plan: Callable[..., tuple[int, str
 
 
 def test_how_many_questions_a_good_model_needs(
-    plan: Callable[..., tuple[int, str, str]],
+    plan: Plan,
 ) -> None:
     """To pass all gates at once; by the gates' own exact interval."""
     options = ("--pass=1%", "--budget=5%", "--gates=24")
@@ -141,9 +137,7 @@ def test_how_many_questions_a_good_model_needs(
         ),
     ],
 )
-def test_who_cannot_pass(
-    plan: Callable[..., tuple[int, str, str]], options: tuple[str, ...], said: str
-) -> None:
+def test_who_cannot_pass(plan: Plan, options: tuple[str, ...], said: str) -> None:
     """What is missing, or cannot be, is said: exit 4."""
     code, _, err = plan(*options)
     assert 4 == code
@@ -151,7 +145,7 @@ def test_who_cannot_pass(
 
 
 @pytest.mark.slow
-def test_holm_and_cost(plan: Callable[..., tuple[int, str, str]]) -> None:
+def test_holm_and_cost(plan: Plan) -> None:
     """Ten languages share alpha as nine comparisons; requests times tokens times price."""
     found = _json(
         plan,
@@ -172,7 +166,7 @@ def test_holm_and_cost(plan: Callable[..., tuple[int, str, str]]) -> None:
 
 
 @pytest.mark.slow
-def test_a_run_shows_the_noise(plan: Callable[..., tuple[int, str, str]]) -> None:
+def test_a_run_shows_the_noise(plan: Plan) -> None:
     """The noisiest language decides; the run's price counts; underpowered languages are named."""
     found = _json(plan, "--detect=10pp", "--run=now", "--metric=no_answer", "--tokens=100,200")
     assert ("en", "now", "health-consistency", 3, 2) == tuple(
@@ -197,7 +191,7 @@ def test_a_run_shows_the_noise(plan: Callable[..., tuple[int, str, str]]) -> Non
     assert "enough" in out
 
 
-def test_a_number(plan: Callable[..., tuple[int, str, str]]) -> None:
+def test_a_number(plan: Plan) -> None:
     """In its own unit, beyond a margin."""
     code, out, err = plan("--detect=0.03", "--margin=0.01", "--run=now", "--metric=sim_sent")
     assert 0 == code, err
@@ -207,7 +201,7 @@ def test_a_number(plan: Callable[..., tuple[int, str, str]]) -> None:
 
 
 @pytest.mark.slow
-def test_no_fewer_questions_than_the_gate_needs(plan: Callable[..., tuple[int, str, str]]) -> None:
+def test_no_fewer_questions_than_the_gate_needs(plan: Plan) -> None:
     """With fewer than min_n it would be inconclusive, whatever they show."""
     for command in (("--detect=0.3", "--sd=0.2"), ("--detect=60pp", "--correlation=0")):
         assert [20, 20, 20] == [row["questions"] for row in _json(plan, *command)["designs"]]
@@ -225,7 +219,7 @@ def test_no_fewer_questions_than_the_gate_needs(plan: Callable[..., tuple[int, s
 
 
 @pytest.mark.slow
-def test_beside_a_baseline(plan: Callable[..., tuple[int, str, str]]) -> None:
+def test_beside_a_baseline(plan: Plan) -> None:
     """All languages are compared, English among them."""
     found = _json(plan, "--detect=20pp", "--run=now", "--baseline=before", "--metric=no_answer")
     assert ("baseline before", 3) == (found["against"], found["comparisons"])
@@ -233,7 +227,7 @@ def test_beside_a_baseline(plan: Callable[..., tuple[int, str, str]]) -> None:
 
 
 @pytest.mark.slow
-def test_a_run_without_repeats(plan: Callable[..., tuple[int, str, str]]) -> None:
+def test_a_run_without_repeats(plan: Plan) -> None:
     """What repeats are worth is not guessed; --icc says it."""
     command = ("--detect=20pp", "--run=once", "--metric=no_answer")
     assert "run once has no repeats" in plan(*command)[1]
@@ -277,9 +271,7 @@ def test_a_run_without_repeats(plan: Callable[..., tuple[int, str, str]]) -> Non
         ),
     ],
 )
-def test_refused(
-    plan: Callable[..., tuple[int, str, str]], arguments: list[str], expected: str
-) -> None:
+def test_refused(plan: Plan, arguments: list[str], expected: str) -> None:
     """What cannot be planned is refused, with what to say instead."""
     code, _, err = plan(*arguments)
     assert 4 == code

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling.cli import main
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
+
+    from tests.cli.conftest import Xling
 
 RATINGS = Path(__file__).parents[1] / "stats" / "data" / "ratings.csv"
 HEAD = "rating,model,language,annotator,question"
 LINES = ["4,one,hi,ana,q1", "2,two,hi,ana,q1", "3,one,hi,ben,q1", "5,two,hi,ben,q1"]
-BAD, GOOD = 4, 0
 
 
 def written(folder: Path, *lines: str, head: str = HEAD, name: str = "r.csv") -> str:
@@ -35,17 +34,21 @@ def drawn(folder: Path, keep: Iterable[str]) -> str:
     return written(folder, *(",".join(row.values()) for row in rows), head=f"{HEAD},type")
 
 
-@pytest.fixture(autouse=True)
-def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Print for 80 columns without colours."""
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.delenv("FORCE_COLOR", raising=False)
+@pytest.fixture
+def ratings(xling: Xling) -> Callable[..., str]:
+    """Returns what ``xling ratings`` prints; of one that ends with 4, what is wrong."""
+
+    def run(*arguments: str, code: int = 0) -> str:
+        said = xling("ratings", *arguments)
+        assert code == said.code, said.err
+        return said.err if code else said.out
+
+    return run
 
 
-def test_the_tables_of_a_nested_model(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_tables_of_a_nested_model(ratings: Callable[..., str]) -> None:
     """What R's ``clmm`` and ``emmeans`` give for it."""
-    assert GOOD == main(["ratings", str(RATINGS)])
-    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    lines = [" ".join(line.split()) for line in ratings(str(RATINGS)).splitlines()]
     for line in (
         "of 1 2 3 4 5 n mean",
         "mixtral 41 36 30 8 5 120 2.17",
@@ -63,10 +66,9 @@ def test_the_tables_of_a_nested_model(capsys: pytest.CaptureFixture[str]) -> Non
     assert any(line.startswith("rating ~ model + (1 | language/annotator)") for line in lines)
 
 
-def test_an_interaction(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_interaction(ratings: Callable[..., str]) -> None:
     """Its coefficients and all pairs of combinations, as R gives them; not rounded with --json."""
-    assert GOOD == main(["ratings", str(RATINGS), "--by", "model*type", "--json"])
-    made = json.loads(capsys.readouterr().out)
+    made = json.loads(ratings(str(RATINGS), "--by", "model*type", "--json"))
     fit = made["fit"]
     assert -489.1751509 == pytest.approx(fit["log_likelihood"], abs=1e-5)
     estimates = {each["name"]: each["estimate"] for each in fit["fixed"]}
@@ -83,10 +85,9 @@ def test_an_interaction(capsys: pytest.CaptureFixture[str]) -> None:
     }
 
 
-def test_two_columns_are_averaged_over_each_other(capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_columns_are_averaged_over_each_other(ratings: Callable[..., str]) -> None:
     """As ``emmeans`` does."""
-    assert GOOD == main(["ratings", str(RATINGS), "--by", "model+type", "--json"])
-    fit = json.loads(capsys.readouterr().out)["fit"]
+    fit = json.loads(ratings(str(RATINGS), "--by", "model+type", "--json"))["fit"]
     means = {mean["level"]: mean["estimate"] for mean in fit["means"]}
     assert ["claude", "gpt", "mixtral", "agnostic", "specific"] == list(means)
     assert 0.1642042 == pytest.approx(means["claude"], abs=1e-4)
@@ -94,32 +95,29 @@ def test_two_columns_are_averaged_over_each_other(capsys: pytest.CaptureFixture[
     assert ["model"] * 3 + ["type"] == [pair["of"] for pair in fit["contrasts"]]
 
 
-def test_one_language_has_one_intercept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_language_has_one_intercept(tmp_path: Path, ratings: Callable[..., str]) -> None:
     """Integrated by quadrature, or as told; few annotators are told of."""
     file = drawn(tmp_path, ["hi"])
     for option, method in (([], "quadrature, 10 points"), (["--points=1"], "Laplace's")):
-        assert GOOD == main(["ratings", file, "--json", *option])
-        made = json.loads(capsys.readouterr().out)
+        made = json.loads(ratings(file, "--json", *option))
         assert "rating ~ model + (1 | annotator)" == made["formula"]
         assert method in made["method"]
         assert ["annotator"] == [term["name"] for term in made["fit"]["random"]]
         assert "3 groups of annotator" in made["notes"][0]
 
 
-def test_an_annotator_per_language(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_annotator_per_language(tmp_path: Path, ratings: Callable[..., str]) -> None:
     """Is one intercept, where R gives two that mean nothing."""
-    assert GOOD == main(["ratings", drawn(tmp_path, ["ana"]), "--json"])
-    made = json.loads(capsys.readouterr().out)
+    made = json.loads(ratings(drawn(tmp_path, ["ana"]), "--json"))
     assert [5] == [term["groups"] for term in made["fit"]["random"]]
     assert "cannot be told apart" in made["notes"][0]
 
 
-def test_one_annotator(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_annotator(tmp_path: Path, ratings: Callable[..., str]) -> None:
     """There is no intercept, and that is told."""
     file = drawn(tmp_path, ["hi"])
     lines = [line for line in Path(file).read_text().splitlines() if ",ana," in line]
-    assert GOOD == main(["ratings", written(tmp_path, *lines, head=f"{HEAD},type")])
-    out = capsys.readouterr().out
+    out = ratings(written(tmp_path, *lines, head=f"{HEAD},type"))
     assert "Random intercepts" not in out
     assert "All ratings are by 'ana'" in out
 
@@ -145,27 +143,24 @@ def test_one_annotator(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     ids=["one category", "perfect separation", "one model"],
 )
 def test_without_a_model_the_counts_are_shown(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], lines: list[str], told: str
+    tmp_path: Path, ratings: Callable[..., str], lines: list[str], told: str
 ) -> None:
     """And why there is none."""
     file = written(tmp_path, *lines)
-    assert GOOD == main(["ratings", file])
-    out = " ".join(capsys.readouterr().out.split())
+    out = " ".join(ratings(file).split())
     assert "of 1 2 3 4 5 n mean" in out
     assert told in out
-    assert GOOD == main(["ratings", file, "--json"])
-    made = json.loads(capsys.readouterr().out)
+    made = json.loads(ratings(file, "--json"))
     assert made["fit"] is None
     assert made["reason"]
 
 
-def test_a_combination_never_rated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_combination_never_rated(tmp_path: Path, ratings: Callable[..., str]) -> None:
     """Is named."""
     lines = [line for line in RATINGS.read_text().splitlines()[1:] if "gpt" not in line]
     more = ["3,gpt,hi,ana,q9,agnostic", "4,gpt,hi,ben,q9,agnostic"]
     file = written(tmp_path, *lines, *more, head=f"{HEAD},type")
-    assert GOOD == main(["ratings", file, "--by=model*type"])
-    assert "Never rated: gpt, specific." in capsys.readouterr().out
+    assert "Never rated: gpt, specific." in ratings(file, "--by=model*type")
 
 
 @pytest.mark.parametrize(
@@ -186,12 +181,11 @@ def test_a_combination_never_rated(tmp_path: Path, capsys: pytest.CaptureFixture
     ],
 )
 def test_a_wrong_row_is_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], head: str, line: str, told: str
+    tmp_path: Path, ratings: Callable[..., str], head: str, line: str, told: str
 ) -> None:
     """With file, line, column and fix."""
     file = written(tmp_path, *LINES, line, head=head)
-    assert BAD == main(["ratings", file])
-    err = capsys.readouterr().err
+    err = ratings(file, code=4)
     assert file in err
     assert told in err
 
@@ -207,13 +201,12 @@ def test_a_wrong_row_is_named(
     ],
 )
 def test_what_a_spreadsheet_saves_is_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], sign: str, encoding: str, told: str
+    tmp_path: Path, ratings: Callable[..., str], sign: str, encoding: str, told: str
 ) -> None:
     """Another separator or encoding is no missing column and no wrong byte."""
     file = tmp_path / told.partition(":")[0]
     file.write_text("\n".join((HEAD, *LINES)).replace(",", sign), encoding=encoding)
-    assert BAD == main(["ratings", str(file)])
-    assert told in capsys.readouterr().err
+    assert told in ratings(str(file), code=4)
 
 
 MORE = f"{HEAD},rank,correct_language,factual,omissions"
@@ -234,60 +227,51 @@ RANKED = ["4,one,hi,ana,q1,1,yes,none,minor", "2,two,hi,ana,q1,2,partly,major,no
     ],
 )
 def test_wrong_remarks_are_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], line: str, told: str
+    tmp_path: Path, ratings: Callable[..., str], line: str, told: str
 ) -> None:
     """With file, line, column and fix; an annotator ranks none or all answers to a question."""
     file = written(tmp_path, *RANKED, line, head=MORE, name="more.csv")
-    assert BAD == main(["ratings", file])
-    assert told in capsys.readouterr().err
+    assert told in ratings(file, code=4)
 
 
-def test_what_else_was_said_of_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_else_was_said_of_answers(tmp_path: Path, ratings: Callable[..., str]) -> None:
     """Is counted by model, also where no model can be fitted; questions may lack ranks."""
     lines = [*RANKED, "4,one,hi,ben,q1,,yes,,", "4,two,hi,ben,q1,,yes,,none"]
     file = written(tmp_path, *lines, head=MORE)
-    assert GOOD == main(["ratings", file])
-    out = " ".join(capsys.readouterr().out.split())
+    out = " ".join(ratings(file).split())
     assert "of correct_language factual omissions rank" in out
     assert "one 100/0/0 100/0/0 0/100/0 100/0" in out
     assert "two 50/50/0 0/0/100 100/0/0 0/100" in out
     assert "correct_language: yes/partly/no, in %." in out
-    assert GOOD == main(["ratings", file, "--json"])
-    made = json.loads(capsys.readouterr().out)["answers"]
+    made = json.loads(ratings(file, "--json"))["answers"]
     assert {"yes": 1, "partly": 1} == made[1]["correct_language"]
     assert {"1": 1} == made[0]["rank"]
 
 
-def test_ratings_of_two_answers_are_not_mixed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_ratings_of_two_answers_are_not_mixed(tmp_path: Path, ratings: Callable[..., str]) -> None:
     """A page saves a digest of each answer; files from elsewhere have none."""
     head = f"{HEAD},digest"
     lines = [f"{line},{'' if 'two' in line else 'd1'}" for line in LINES]
-    assert GOOD == main(["ratings", written(tmp_path, *lines, head=head)])
+    ratings(written(tmp_path, *lines, head=head))
     file = written(tmp_path, "4,one,hi,zoe,q1,d2", head=head, name="z.csv")
-    assert BAD == main(["ratings", str(tmp_path / "r.csv"), file])
-    err = capsys.readouterr().err
+    err = ratings(str(tmp_path / "r.csv"), file, code=4)
     assert f"{file}:2: column 'digest' is 'd2', and 'd1' in {tmp_path / 'r.csv'}:2: another" in err
 
 
-def test_codes_have_a_key(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_codes_have_a_key(tmp_path: Path, ratings: Callable[..., str]) -> None:
     """Without it they are told of; a code that it lacks is an error, a model's name is not."""
     lines = [line.replace(",one,", ",model-00000a,") for line in LINES]
     file = written(tmp_path, *lines)
-    assert GOOD == main(["ratings", file])
-    out = capsys.readouterr().out
+    out = ratings(file)
     assert "model-00000a" in out
     assert "Models go by codes" in out
     first = written(tmp_path, "model-00000a,gpt", "x,two", head="code,model", name="a.key.csv")
-    assert GOOD == main(["ratings", file, "--key", first])
-    out = capsys.readouterr().out
+    out = ratings(file, "--key", first)
     assert "gpt" in out
     assert "model-00000a" not in out
     assert "codes" not in out
     other = written(tmp_path, "model-00000b,gpt", "x,two", head="code,model", name="b.key.csv")
-    assert BAD == main(["ratings", file, "--key", other])
-    err = capsys.readouterr().err
+    err = ratings(file, "--key", other, code=4)
     assert (
         "r.csv:2: column 'model' is 'model-00000a', which no key has. Did you mean 'model-" in err
     )
@@ -295,12 +279,11 @@ def test_codes_have_a_key(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 
 
 @pytest.mark.parametrize("text", ["", f"{HEAD}\n"])
-def test_an_empty_file(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str) -> None:
+def test_an_empty_file(tmp_path: Path, ratings: Callable[..., str], text: str) -> None:
     """Has no row."""
     file = tmp_path / "empty.csv"
     file.write_text(text)
-    assert BAD == main(["ratings", str(file)])
-    assert f"{file}: there is no row in it" in capsys.readouterr().err
+    assert f"{file}: there is no row in it" in ratings(str(file), code=4)
 
 
 @pytest.mark.parametrize(
@@ -318,13 +301,12 @@ def test_an_empty_file(tmp_path: Path, capsys: pytest.CaptureFixture[str], text:
         ("--points=0", "--points"),
     ],
 )
-def test_a_wrong_option(capsys: pytest.CaptureFixture[str], option: str, told: str) -> None:
+def test_a_wrong_option(ratings: Callable[..., str], option: str, told: str) -> None:
     """Says what would be right."""
-    assert BAD == main(["ratings", str(RATINGS), option])
-    assert told in capsys.readouterr().err
+    assert told in ratings(str(RATINGS), option, code=4)
 
 
-def test_other_names_and_scales(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_other_names_and_scales(tmp_path: Path, ratings: Callable[..., str]) -> None:
     """Files of several raters, with names of their own, as JSON lines too."""
     head = HEAD.replace("annotator", "rater")
     given = [
@@ -340,7 +322,6 @@ def test_other_names_and_scales(tmp_path: Path, capsys: pytest.CaptureFixture[st
         "\n".join(json.dumps(dict(zip(keys, line.split(","), strict=True))) for line in lines[6:])
     )
     options = ["--column", "annotator=rater", "--scale=5-8", "--json"]
-    assert GOOD == main(["ratings", first, str(second), *options])
-    made = json.loads(capsys.readouterr().out)
+    made = json.loads(ratings(first, str(second), *options))
     assert [5, 8] == made["scale"]
     assert 12 == made["fit"]["n"]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
+from contextlib import closing
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling.cli import main
 from pytest_xling.papers.calmqa import SURFACE
 from pytest_xling.store.database import Database
 from pytest_xling.store.runs import Progress, put_progress
@@ -44,47 +45,39 @@ def test_runs_are_listed_oldest_first(xling: Xling, monkeypatch: pytest.MonkeyPa
     assert "no room" not in said.out
 
 
-@pytest.mark.parametrize(("columns", "shown"), [("80", False), ("100", True), ("200", True)])
+@pytest.mark.parametrize(("columns", "shown"), [(80, False), (100, True), (200, True)])
 def test_names_of_runs_are_whole(
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    columns: str,
-    shown: bool,  # noqa: FBT001
+    *, tmp_path: Path, xling: Xling, monkeypatch: pytest.MonkeyPatch, columns: int, shown: bool
 ) -> None:
     """Long ones begin their line and can be copied; the model gives way."""
     store = tmp_path / "s.sqlite"
     name = "20261121-114612-meta-llama-Llama-3.3-70B-Instruc-93e2"
     model = "meta-llama/Llama-3.3-70B-Instruct-Turbo"
     make_run(store, STORY[:1], metrics=["emoji"], run_id=name, model=model)
-    monkeypatch.setenv("COLUMNS", columns)
-    assert 0 == main(["runs", "--xling-store", str(store)])
-    lines = capsys.readouterr().out.splitlines()
-    assert all(len(line) <= int(columns) for line in lines)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    lines = xling.on(store)("runs").out.splitlines()
+    assert all(len(line) <= columns for line in lines)
     assert name == lines[2].split()[0]
     assert shown == ("model" in lines[0].split())
-    assert (columns == "100") == ("…" in lines[2])
-    assert (columns == "200") == ("made" in lines[0].split())
+    assert (columns == 100) == ("…" in lines[2])
+    assert (columns == 200) == ("made" in lines[0].split())
     # What is left out is named, never dropped without a word.
-    assert (columns == "200") == (3 == len(lines))
-    assert (columns == "200") or "made (UTC); --json has all" in lines[3]
+    assert (columns == 200) == (3 == len(lines))
+    assert (columns == 200) or "made (UTC); --json has all" in lines[3]
 
 
-def test_heads_of_tables_are_whole_beside_a_long_model(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Alone it stands above the table; one of several is shortened."""
+def test_heads_of_tables_are_whole_beside_a_long_model(tmp_path: Path, xling: Xling) -> None:
+    """Alone it stands above the table; one of several is shortened; heads break between words."""
     store = tmp_path / "s.sqlite"
     long = "meta-llama/Llama-3.3-70B-Instruct-Turbo-" + "x" * 40
     for name, model in (("run-1", long), ("run-2", "model-2")):
         make_run(store, STORY[:1], metrics=METRICS, run_id=name, model=model)
-    monkeypatch.setenv("COLUMNS", "80")
-    assert 0 == main(["table", "surface", "run-1", "--xling-store", str(store)])
-    title, _, *table = capsys.readouterr().out.splitlines()
+    surface = partial(xling.on(store), "table", "surface")
+    title, _, *table = surface("run-1").out.splitlines()
     assert f"model {long}" == title
     assert ["set", "language", "language", "repetition", "issues", "n"] == table[1].split()
-    assert 0 == main(["table", "surface", "run-1", "run-2", "--xling-store", str(store)])
-    table = capsys.readouterr().out.splitlines()
+    table = surface("run-1", "run-2").out.splitlines()
+    assert ["wrong_", "without_"] == table[0].split()
     heads = ["model", "set", "language", "language", "repetition", "issues", "n"]
     assert heads == table[1].split()
     assert all(len(line) <= 80 for line in table)
@@ -101,16 +94,16 @@ def test_runs_as_json(xling: Xling) -> None:
     assert second["closed"] is None
 
 
-def test_an_empty_store_has_no_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_empty_store_has_no_runs(tmp_path: Path, xling: Xling) -> None:
     """It says how to make one; commands that need a run do so too, with exit 4."""
     path = tmp_path / "empty.sqlite"
     Database(path).close()
-    assert 0 == main(["runs", "--xling-store", str(path)])
-    assert "no runs yet" in capsys.readouterr().out
-    assert 0 == main(["runs", "--json", "--xling-store", str(path)])
-    assert [] == json.loads(capsys.readouterr().out)
-    assert 4 == main(["show", "latest", "--xling-store", str(path)])
-    assert "no runs yet" in capsys.readouterr().err
+    empty = xling.on(path)
+    assert "no runs yet" in empty("runs").out
+    assert [] == json.loads(empty("runs", "--json").out)
+    refused = empty("show", "latest")
+    assert 4 == refused.code
+    assert "no runs yet" in refused.err
 
 
 def test_show_says_which_run_and_what_came_of_it(xling: Xling) -> None:
@@ -130,18 +123,13 @@ def test_show_says_which_run_and_what_came_of_it(xling: Xling) -> None:
     ("errors", "said"),
     [(1, "1 case met a fault and has no score"), (2, "2 cases met a fault and have no score")],
 )
-def test_show_counts_faults(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], errors: int, said: str
-) -> None:
+def test_show_counts_faults(tmp_path: Path, xling: Xling, errors: int, said: str) -> None:
     """In the heading, one or several."""
     store = tmp_path / "s.sqlite"
     make_run(store, STORY[:1], metrics=["emoji"], status="incomplete")
-    database = Database(store)
-    with database.write() as connection:
+    with closing(Database(store)) as database, database.write() as connection:
         put_progress(connection, "run-1", worker="", state=Progress(errors=errors))
-    database.close()
-    assert 0 == main(["show", "run-1", "--xling-store", str(store)])
-    shown = capsys.readouterr().out
+    shown = xling.on(store)("show", "run-1").out
     assert "cost unknown: no --xling-price of model-1 · " in shown
     assert f"\n{said}\n" in shown
 
@@ -211,13 +199,6 @@ def test_export_with_texts_to_a_file(xling: Xling, tmp_path: Path) -> None:
     assert ["run.json"] == [file.name for file in tmp_path.iterdir()]
 
 
-def test_export_into_a_missing_folder(xling: Xling, tmp_path: Path) -> None:
-    """Exit 4 with the reason."""
-    said = xling("export", "run-1", "-o", str(tmp_path / "no" / "run.json"))
-    assert 4 == said.code
-    assert "No such file or directory" in said.err
-
-
 def test_surface_table_of_two_runs(xling: Xling) -> None:
     """Text, JSON and CSV hold the same rows, below each other."""
     rows = json.loads(xling("table", "surface", "run-1", "run-2", "--json").out)
@@ -246,23 +227,9 @@ def test_table_of_one_language(xling: Xling) -> None:
     assert "unknown language 'kirundy'" in said.err
 
 
-def test_heads_of_a_table_are_broken_between_words(xling: Xling) -> None:
-    """So that a row fits 80 columns."""
-    first, second = xling("table", "surface", "run-1", "run-2").out.splitlines()[:2]
-    assert ["wrong_", "without_"] == first.split()
-    assert ["model", "set", "language", "language", "repetition", "issues", "n"] == second.split()
-
-
 def test_length_table(xling: Xling) -> None:
     """The rows of Table 17's kind; one answer has no standard deviation."""
     rows = json.loads(xling("table", "length", "run-1", "--json").out)
     assert [("specific", "hi", 1, None), ("specific", "all", 1, None)] == [
         tuple(row[key] for key in ("set", "language", "n", "std")) for row in rows[-2:]
     ]
-
-
-def test_an_unknown_table(xling: Xling) -> None:
-    """There are two."""
-    said = xling("table", "surfaces", "run-1")
-    assert 4 == said.code
-    assert "invalid choice: 'surfaces'" in said.err

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling import cli
 from tests.reports.review.answers import (
     COMPARED,
     page_data,
@@ -20,21 +19,20 @@ from tests.reports.review.answers import (
 from tests.runs import put_run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
+
+    from tests.cli.conftest import Xling
 
 
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A store with stances and flags; the test stands in its folder."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(cli.COMMANDS, "review", cli.COMMANDS.get("review", "review a run"))
     return put_run(tmp_path / "s.sqlite", [*stances(languages=("en", "hi")), *told_flags()])
 
 
-def test_a_page_is_written(tmp_path: Path, xling: Callable[..., Any], store: Path) -> None:
+def test_a_page_is_written(tmp_path: Path, xling: Xling) -> None:
     """With a table of what was drawn; weights sum to the answers of each stratum."""
-    assert store.exists()
     said = xling("review", "latest", "--metric", "stance_score", "--sample", "40", "-o", "r.html")
     assert (0, "") == (said.code, said.err)
     assert "40 of 72 answers of run run-1, by what stance_score said" in said.out
@@ -57,9 +55,8 @@ def test_a_page_is_written(tmp_path: Path, xling: Callable[..., Any], store: Pat
     }
 
 
-def test_the_seed_decides(tmp_path: Path, xling: Callable[..., Any], store: Path) -> None:
+def test_the_seed_decides(tmp_path: Path, xling: Xling) -> None:
     """The same page twice, another one with another seed."""
-    assert store.exists()
     pages = []
     for seed in ("0", "0", "1"):
         asked = ["--metric", "stance_score", "--sample", "20", "--seed", seed, "--force"]
@@ -69,9 +66,8 @@ def test_the_seed_decides(tmp_path: Path, xling: Callable[..., Any], store: Path
     assert b"http" not in pages[0].replace(b"http-equiv", b"")
 
 
-def test_languages(tmp_path: Path, xling: Callable[..., Any], store: Path) -> None:
+def test_languages(tmp_path: Path, xling: Xling) -> None:
     """By code or name, several of them."""
-    assert store.exists()
     asked = ["review", "run-1", "--metric", "stance_score", "--force", "-o", "r.html"]
     assert 0 == xling(*asked, "--language", "Hindi").code
     assert {"hi"} == {item["language"] for item in page_data(tmp_path / "r.html")["items"]}
@@ -79,11 +75,8 @@ def test_languages(tmp_path: Path, xling: Callable[..., Any], store: Path) -> No
     assert {"hi", "en"} == {item["language"] for item in page_data(tmp_path / "r.html")["items"]}
 
 
-def test_all_answers_where_there_are_fewer(
-    tmp_path: Path, xling: Callable[..., Any], store: Path
-) -> None:
+def test_all_answers_where_there_are_fewer(tmp_path: Path, xling: Xling) -> None:
     """Each then stands for itself."""
-    assert store.exists()
     asked = ["--metric", "repetition", "--sample", "1000", "-o", "r.html"]
     said = xling("review", "run-1", *asked)
     assert "40 of 40 answers" in said.out
@@ -91,9 +84,7 @@ def test_all_answers_where_there_are_fewer(
     assert {1.0} == {item["weight"] for item in page_data(tmp_path / "r.html")["items"]}
 
 
-def test_references_that_the_run_does_not_keep(
-    tmp_path: Path, xling: Callable[..., Any], store: Path
-) -> None:
+def test_references_that_the_run_does_not_keep(tmp_path: Path, xling: Xling, store: Path) -> None:
     """Are said to be missing; those it keeps are shown."""
     labels = ("more_comprehensive", "less_comprehensive", "dissimilar", "contradictory")
     for run, metadata in (("run-2", {}), ("run-3", {"reference": "the expert's words"})):
@@ -133,11 +124,12 @@ def test_references_that_the_run_does_not_keep(
         (["--rate", "--label-studio", "t.json"], "--label-studio means nothing with --rate"),
         (["--rate", "-o", "r.html"], "name one with --benchmark: culture, presupposition"),
         (["latest", "--metric", "repetition", "-o", "r.html"], "answers of one run are labelled"),
+        (["run-11", "--rate", "-o", "r.html"], "Did you mean 'run-1'"),
         (["--metric", "stance_score", "-o", "none/r.html"], "cannot write none/r.html"),
     ],
 )
 def test_what_is_refused(
-    tmp_path: Path, xling: Callable[..., Any], store: Path, arguments: list[str], said: str
+    tmp_path: Path, xling: Xling, store: Path, arguments: list[str], said: str
 ) -> None:
     """With exit code 4, and nothing written."""
     before = store.read_bytes()
@@ -148,14 +140,7 @@ def test_what_is_refused(
     assert [store] == [path for path in tmp_path.iterdir() if path.suffix != ".sqlite-wal"]
 
 
-def test_unknown_runs(xling: Callable[..., Any], store: Path) -> None:
-    """Say what is close."""
-    assert store.exists()
-    found = xling("review", "run-11", "--metric", "stance_score", "-o", "r.html")
-    assert "Did you mean 'run-1'" in found.err
-
-
-def test_answers_side_by_side_are_rated(tmp_path: Path, xling: Callable[..., Any]) -> None:
+def test_answers_side_by_side_are_rated(tmp_path: Path, xling: Xling) -> None:
     """From the page and its key to a model of what raters saved there, as it is."""
     put_compared(tmp_path / "s.sqlite", questions=12)
     said = xling("review", *COMPARED, "--rate", "-o", "r.html", "--sample", "10")
@@ -190,7 +175,7 @@ def test_answers_side_by_side_are_rated(tmp_path: Path, xling: Callable[..., Any
     assert "r.html exists already; say --force" in refused.err
 
 
-def test_questions_left_out_are_counted(tmp_path: Path, xling: Callable[..., Any]) -> None:
+def test_questions_left_out_are_counted(tmp_path: Path, xling: Xling) -> None:
     """One is no "1 questions"."""
     put_compared(tmp_path / "s.sqlite", questions=3, runs={"a": "m"})
     put_compared(tmp_path / "s.sqlite", questions=2, runs={"b": "n"})

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from sqlalchemy import insert, select
 
-from pytest_xling import cli
 from pytest_xling.gates.decide import judge_gates
 from pytest_xling.gates.judge import judge_family
 from pytest_xling.gates.spec import GateSpec
@@ -19,12 +18,13 @@ from pytest_xling.store.database import Database
 from pytest_xling.store.human_labels import human_labels_of
 from pytest_xling.store.scores import scores
 from pytest_xling.store.verdicts import put_verdict, read_verdicts
-from tests.reports.review.answers import page_data, told_flags
+from tests.reports.review.answers import page_data, saved_labels, told_flags
 from tests.runs import put_run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
+
+    from tests.cli.conftest import Xling
 
 GATE = "repetition-en"
 FLAGGED, CLEAR = 140, 460
@@ -34,8 +34,6 @@ FLAGGED, CLEAR = 140, 460
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A run whose detector flags a quarter, and its gate; the test stands in its folder."""
     monkeypatch.chdir(tmp_path)
-    for name in ("agreement", "review"):
-        monkeypatch.setitem(cli.COMMANDS, name, "look at a run")
     path = put_run(tmp_path / "s.sqlite", told_flags(flagged=FLAGGED, clear=CLEAR))
     judge_again(path)
     return path
@@ -89,20 +87,11 @@ def label(
         item = {"case": case, "judge": judge, "label": truth, "digest": digests[case]}
         cannot = {"label": None, "cannot_tell": True} if untold and place % untold == 0 else {}
         items.append(item | cannot)
-    saved: dict[str, Any] = {
-        "format": "xling-review-labels",
-        "version": 1,
-        "run": "run-1",
-        "benchmark": "culture",
-        "metric": "repetition",
-        "rater": "ana",
-        "items": items,
-    }
-    (tmp_path / name).write_text(json.dumps(saved), encoding="utf-8")
+    (tmp_path / name).write_text(json.dumps(saved_labels(items)), encoding="utf-8")
     return cases
 
 
-def test_until_the_gate_is_settled(tmp_path: Path, xling: Callable[..., Any], store: Path) -> None:
+def test_until_the_gate_is_settled(tmp_path: Path, xling: Xling, store: Path) -> None:
     """First a sample of each label, then what Neyman's allocation adds; nothing is asked twice."""
     assert "pass" != judge_again(store)
     seen: list[str] = []
@@ -138,11 +127,8 @@ def test_until_the_gate_is_settled(tmp_path: Path, xling: Callable[..., Any], st
         (("--decide", GATE, "--benchmark=health"), "has no gate"),
     ],
 )
-def test_mistakes(
-    xling: Callable[..., Any], store: Path, arguments: tuple[str, ...], said: str
-) -> None:
+def test_mistakes(xling: Xling, arguments: tuple[str, ...], said: str) -> None:
     """Each with what to do."""
-    assert store.exists()
     refused = xling("review", "run-1", *arguments, "-o", "r.html")
     assert 0 != refused.code
     assert said in refused.err
@@ -157,7 +143,7 @@ def test_mistakes(
     ],
 )
 def test_gates_that_labels_do_not_settle(
-    xling: Callable[..., Any], store: Path, changed: dict[str, Any], said: str
+    xling: Xling, store: Path, changed: dict[str, Any], said: str
 ) -> None:
     """People label nothing in vain."""
     judge_again(store, replace(LIMITS, **changed))
@@ -166,7 +152,7 @@ def test_gates_that_labels_do_not_settle(
     assert said in refused.err
 
 
-def test_among_other_gates(tmp_path: Path, xling: Callable[..., Any], store: Path) -> None:
+def test_among_other_gates(tmp_path: Path, xling: Xling, store: Path) -> None:
     """What alone would fail and is too likely among many is not settled."""
     xling("review", "run-1", "--decide", GATE, "-o", "0.html")
     label(tmp_path, "0.html", "0.json")
@@ -178,7 +164,7 @@ def test_among_other_gates(tmp_path: Path, xling: Callable[..., Any], store: Pat
     assert "labels beside the 40 there are may settle" in " ".join(said.out.split())
 
 
-def test_one_level(tmp_path: Path, xling: Callable[..., Any], store: Path) -> None:
+def test_one_level(tmp_path: Path, xling: Xling, store: Path) -> None:
     """Only its answers are drawn."""
     told = told_flags(flagged=FLAGGED, clear=CLEAR)
     levels = [
@@ -194,7 +180,7 @@ def test_one_level(tmp_path: Path, xling: Callable[..., Any], store: Path) -> No
     assert {1} == {int(case.removeprefix("q").partition("-")[0]) % 2 for case in cases}
 
 
-def test_nobody_is_asked_twice(tmp_path: Path, xling: Callable[..., Any], store: Path) -> None:
+def test_nobody_is_asked_twice(tmp_path: Path, xling: Xling, store: Path) -> None:
     """What raters could not tell is counted, and not drawn again."""
     limits = replace(LIMITS, max_rate=0.4)
     xling("review", "run-1", "--decide", GATE, "-o", "0.html")
@@ -205,7 +191,7 @@ def test_nobody_is_asked_twice(tmp_path: Path, xling: Callable[..., Any], store:
     assert not set(first) & set(label(tmp_path, "1.html", "1.json"))
 
 
-def test_what_nobody_can_tell(tmp_path: Path, xling: Callable[..., Any], store: Path) -> None:
+def test_what_nobody_can_tell(tmp_path: Path, xling: Xling, store: Path) -> None:
     """Where all that is left is that, no review is written."""
     store.unlink()
     put_run(store, told_flags(flagged=20, clear=19))
@@ -219,7 +205,7 @@ def test_what_nobody_can_tell(tmp_path: Path, xling: Callable[..., Any], store: 
     assert "people have seen and could not tell" in refused.err
 
 
-def test_a_run_of_the_same_answers(tmp_path: Path, xling: Callable[..., Any], store: Path) -> None:
+def test_a_run_of_the_same_answers(tmp_path: Path, xling: Xling, store: Path) -> None:
     """What else is to be labelled is drawn from the run whose labels count, and goes with them."""
     xling("review", "run-1", "--decide", GATE, "-o", "0.html", "--seed=3")
     first = label(tmp_path, "0.html", "0.json")

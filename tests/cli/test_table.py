@@ -12,17 +12,23 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.cells import cell_len
 
-from pytest_xling.cli import main
 from pytest_xling.papers import xlingeval
 from tests.reports.stories import LOOP
-from tests.runs import Asked, Scored, made_up, make_run, put_run
+from tests.runs import Scored, made_up, made_up_stances, put_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-METRICS = ("sim_sent", "bertscore", "sim_1gram", "sim_2gram", "length", "sim_hdp", "sim_lda_20")
+    from tests.cli.conftest import Xling
+
+
+METRICS = ("sim_sent", "bertscore", "length", "sim_lda_20")
 LABELS = ("more_comprehensive", "less_comprehensive", "dissimilar", "contradictory")
+
+
+ALL = (*xlingeval.TABLES, "stance", "parity")
+"""Tables that are laid out alike."""
 
 
 def _answers() -> list[Scored]:
@@ -62,43 +68,38 @@ def _answers() -> list[Scored]:
     return [*similar, *judged, *asked]
 
 
+def _parity() -> list[Scored]:
+    return [
+        Scored(
+            id=f"q{n}", language=code, readings={"empathy_consistency": 0.5}, benchmark="empathy"
+        )
+        for code in ("hi", "sw")
+        for n in range(2)
+    ]
+
+
 @pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store with two runs of all three benchmarks."""
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with two runs of all benchmarks that have tables."""
     path = tmp_path_factory.mktemp("tables") / "s.sqlite"
-    answers = _answers()
+    answers = [*_answers(), *made_up_stances(), *_parity()]
     put_run(path, answers)
     return put_run(path, answers, run_id="run-2", model="meta/Llama-3_70B & friends")
 
 
-@pytest.fixture
-def table(
-    kept: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., str]:
-    """Runs ``xling table`` in an 80-column terminal and returns what it prints."""
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.delenv("FORCE_COLOR", raising=False)
-
-    def run(*arguments: str, code: int = 0) -> str:
-        capsys.readouterr()
-        assert code == main(["table", *arguments, "--xling-store", str(kept)])
-        said = capsys.readouterr()
-        return said.err if code else said.out
-
-    return run
-
-
-@pytest.mark.parametrize("name", xlingeval.TABLES)
+@pytest.mark.parametrize("name", ALL)
 def test_tables_fit_80_columns(table: Callable[..., str], name: str) -> None:
-    """Below the run's name and model; nothing that is printed has no value without a reason."""
+    """But for titles of UPHILL's; nothing that is printed has no value without a reason."""
     text = table(name, "run-1")
     assert text.startswith("run run-1, model model-1")
-    assert all(cell_len(line) <= 80 for line in text.splitlines())
+    titles = ("run ",) if name == "stance" else ()
+    lines = [line for line in text.splitlines() if not line.startswith(titles)]
+    assert [] == [line for line in lines if cell_len(line) > 80]
     assert "None" not in text
     assert "nan" not in text
 
 
-@pytest.mark.parametrize("name", xlingeval.TABLES)
+@pytest.mark.parametrize("name", ALL)
 def test_json_and_csv_hold_the_same_rows(table: Callable[..., str], name: str) -> None:
     """Not rounded; of all runs, below each other."""
     rows = json.loads(table(name, "run-1", "run-2", "--json"))
@@ -113,7 +114,7 @@ def test_json_and_csv_hold_the_same_rows(table: Callable[..., str], name: str) -
     assert [row | same for row in rows[:half]] == [row | same for row in rows[half:]]
 
 
-@pytest.mark.parametrize("name", [*xlingeval.TABLES])
+@pytest.mark.parametrize("name", ALL)
 def test_latex_has_as_many_cells_in_each_row(table: Callable[..., str], name: str) -> None:
     """One tabular per sheet, its rows as wide as its head, names escaped."""
     text = table(name, "run-2", "--latex")
@@ -186,16 +187,17 @@ def test_verifiability_names_its_conventions(table: Callable[..., str]) -> None:
     assert "standard deviation over 2 temperatures" in text
 
 
-def test_tables_of_calmqa_as_latex(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_tables_of_calmqa_as_latex(tmp_path: Path, xling: Xling) -> None:
     """The older tables can be printed so as well."""
-    run = make_run(
-        tmp_path / "s.sqlite",
-        [Asked(id="q1", language="en", text=LOOP)],
-        metrics=["no_answer", "repetition"],
+    answer = Scored(
+        id="q1",
+        language="en",
+        readings={"no_answer": 0.0, "repetition": 1.0},
+        text=LOOP,
+        metadata={"set": "agnostic"},
     )
-    store = run.path
-    assert 0 == main(["table", "surface", "run-1", "--latex", "--xling-store", str(store)])
-    lines = capsys.readouterr().out.splitlines()
+    put_run(tmp_path / "s.sqlite", [answer])
+    lines = xling.on(tmp_path / "s.sqlite")("table", "surface", "run-1", "--latex").out.splitlines()
     assert r"\begin{tabular}{lllrrrr}" == lines[0]
     assert (
         r"model & set & language & wrong\_language & repetition & without\_issues & n \\"
@@ -226,10 +228,10 @@ def test_mistakes_exit_with_4(
     assert said in table(*arguments, code=4)
 
 
-def test_help_lists_the_tables(capsys: pytest.CaptureFixture[str]) -> None:
-    """With what each is of, and where it stands in the paper."""
-    assert 0 == main(["table", "--help"])
-    text = capsys.readouterr().out
+def test_help_lists_the_tables(table: Callable[..., str]) -> None:
+    """With what each is of, under its paper."""
+    text = table("--help")
+    assert "of UPHILL:\n  stance " in text
     for name, one in xlingeval.TABLES.items():
         assert f"  {name} " in text
         assert one.about in text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -11,12 +12,8 @@ from pytest_xling.annotators.category import BUNDLED_QUESTIONS
 from pytest_xling.text.categories import CATEGORIES
 from tests.annotators.judges import says
 from tests.runs import Asked, make_run
-from tests.servers.openai_server import serving
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from tests.cli.conftest import Xling
     from tests.servers.openai_server import OpenaiServer
 
@@ -41,14 +38,10 @@ def answers_of(said: dict[str, str]) -> list[tuple[list[str], str]]:
     return [([text], says(word) if word in CATEGORIES else word) for text, word in known.items()]
 
 
-@pytest.fixture
-def judge(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenaiServer]:
-    """A judge that knows the questions."""
-    with serving() as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        monkeypatch.setenv("OPENAI_API_KEY", "k")
-        server.answers = answers_of(SAID)
-        yield server
+@pytest.fixture(autouse=True)
+def _knowing(judge: OpenaiServer) -> None:
+    """Let the judge know the questions."""
+    judge.answers = answers_of(SAID)
 
 
 @pytest.fixture
@@ -72,12 +65,12 @@ def store(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def data(tmp_path: Path) -> Path:
+def data(tmp_path: Path) -> str:
     """The same questions as data, each with its category."""
     folder = tmp_path / "data"
     folder.mkdir()
     write(folder, {"other": "geography"})
-    return folder
+    return f"{folder}/"
 
 
 def write(folder: Path, known: dict[str, str]) -> None:
@@ -129,9 +122,9 @@ def test_of_a_run_each_question_is_asked_about_once(xling: Xling, judge: OpenaiS
     assert once == judge.requests
 
 
-def test_agreement_with_given_categories(xling: Xling, judge: OpenaiServer, data: Path) -> None:
+def test_agreement_with_given_categories(xling: Xling, judge: OpenaiServer, data: str) -> None:
     """9 of 10 are equal; κ by hand, over all and by language."""
-    made = rows(xling, f"{data}/", *JUDGED)
+    made = rows(xling, data, *JUDGED)
     # Both: 3 food, 3 history, 3 media; one is other by the judge and geography in the data.
     kappa = (0.9 - 0.27) / (1 - 0.27)
     agrees = f"agrees with 10 given: 0.90 equal, κ={kappa:.2f} ("
@@ -139,26 +132,26 @@ def test_agreement_with_given_categories(xling: Xling, judge: OpenaiServer, data
     assert pytest.approx((0.75 - 3 / 16) / (1 - 3 / 16)) == made[0]["kappa"]
     assert 1.0 == made[0]["other_kappa"]
     assert len(SAID) + labelled_in("en", "hi") == judge.requests
-    text = xling("table", "categories", f"{data}/", *JUDGED).out
+    text = xling("table", "categories", data, *JUDGED).out
     assert "κ with those given, by language: en 0.69, hi 1.00, sw 1.00" in text
-    assert "categories: given" in xling("table", "categories", f"{data}/").out
-    assert {"given"} == {row["source"] for row in rows(xling, f"{data}/")}
+    assert "categories: given" in xling("table", "categories", data).out
+    assert {"given"} == {row["source"] for row in rows(xling, data)}
 
 
 def test_categories_of_another_scheme_are_not_compared(
-    xling: Xling, judge: OpenaiServer, data: Path
+    xling: Xling, judge: OpenaiServer, data: str
 ) -> None:
     """Not even those of the same name; the scheme's own names go with any case."""
-    write(data, {"other": "sports"})
-    source = rows(xling, f"{data}/", *JUDGED)[0]["source"]
+    write(Path(data), {"other": "sports"})
+    source = rows(xling, data, *JUDGED)[0]["source"]
     assert "; those given are of another scheme, as 'sports'; κ on labelled" in source
     assert judge.requests
 
 
-def test_a_judge_that_invents_a_category(xling: Xling, judge: OpenaiServer, data: Path) -> None:
+def test_a_judge_that_invents_a_category(xling: Xling, judge: OpenaiServer, data: str) -> None:
     """Is asked once more; the question then has none, and counts as one it got wrong."""
     judge.answers = answers_of(SAID | {"Who sings?": says("sports")})
-    made = rows(xling, f"{data}/", *JUDGED)
+    made = rows(xling, data, *JUDGED)
     assert 3 == made[0]["n"]
     assert "agrees with 10 given: 0.80 equal" in made[0]["source"]
     assert "1 of 10 questions have none (the judge's reply cannot be read" in made[0]["source"]
@@ -178,7 +171,7 @@ def test_a_judge_that_fails_in_the_middle(xling: Xling, judge: OpenaiServer) -> 
     assert len(SAID) + labelled_in("en", "hi") == judge.requests - refused
 
 
-def test_one_category_and_none(xling: Xling, judge: OpenaiServer, data: Path) -> None:
+def test_one_category_and_none(xling: Xling, judge: OpenaiServer, data: str) -> None:
     """All in one category is no coefficient; no category at all is an error that says why."""
     blank = [Asked(id="a", language=code, question="", text="No.") for code in ("en", "hi")]
     make_run(xling.store, blank, metrics=("no_answer",), run_id="run-2")
@@ -193,40 +186,35 @@ def test_one_category_and_none(xling: Xling, judge: OpenaiServer, data: Path) ->
         row["reason"],
     )
     judge.answers = answers_of(dict.fromkeys(SAID, "Well."))
-    said = xling("table", "categories", f"{data}/", *JUDGED, "--xling-param=category_llm.swap=1")
+    said = xling("table", "categories", data, *JUDGED, "--xling-param=category_llm.swap=1")
     assert "'category_llm' has no parameter 'swap'" in said.err
     params = "--xling-param=category_llm.max_tokens=99"  # another annotator: all is asked anew
-    said = xling("table", "categories", f"{data}/", *JUDGED, params)
+    said = xling("table", "categories", data, *JUDGED, params)
     assert (4, "") == (said.code, said.out)
     assert "there are none; 10 of 10 questions have none (the judge's reply cannot" in said.err
 
 
-def test_mistakes(xling: Xling, judge: OpenaiServer, data: Path) -> None:
+def test_mistakes(xling: Xling, judge: OpenaiServer, data: str) -> None:
     """Are told before anybody is asked."""
     for arguments, message in {
         ("run-1", "--judged"): "--judged asks a judge: name one with --xling-judge=MODEL",
         ("run-1", JUDGED[1]): "--xling-judge means nothing without --judged",
         ("run-9", *JUDGED): "has no run 'run-9'",
         ("run-1", "--benchmark=x", *JUDGED): "has no benchmark 'x'",
-        (
-            "run-1",
-            "--judged",
-            "--xling-judge=transcript:a.jsonl",
-        ): "has only answers",
+        ("run-1", "--judged", "--xling-judge=transcript:a.jsonl"): "has only answers",
         ("run-1", *JUDGED, "--xling-max-cost=1"): "needs the price of 'openai:sorter'",
     }.items():
         said = xling("table", "categories", *arguments)
         assert (4, "") == (said.code, said.out)
         assert message in said.err
     assert "--judged means nothing to the table sets" in xling("table", "sets", "r", *JUDGED).err
-    (data / "en.jsonl").write_text('{"id": "1"}\n', encoding="utf-8")
-    assert "en.jsonl:1: " in xling("table", "categories", f"{data}/", *JUDGED).err
+    Path(data, "en.jsonl").write_text('{"id": "1"}\n', encoding="utf-8")
+    assert "en.jsonl:1: " in xling("table", "categories", data, *JUDGED).err
     assert 0 == judge.requests
 
 
 def test_labels_of_ones_own_go_first(xling: Xling, judge: OpenaiServer, tmp_path: Path) -> None:
     """``xling calibrate category`` measures on questions alone; the table says what it found."""
-    judge.answers = answers_of(SAID)
     lines = ["language,question,label,rater"]
     lines += [f"en,{question},{SAID[question]},ana" for question in QUESTIONS["en"][1:]]
     lines += ["en,What feeds a camel?,Geography,ana"]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 from rich.cells import cell_len
 
-from pytest_xling.cli import main
 from pytest_xling.languages import languages
 from pytest_xling.papers.found_in_translation import GROUPINGS
 from pytest_xling.store.database import Database
@@ -49,33 +47,16 @@ def _answers(codes: Sequence[str]) -> list[Scored]:
 
 
 @pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with a run of all thirty languages, and one of three."""
     path = tmp_path_factory.mktemp("parity") / "s.sqlite"
     put_run(path, _answers(THIRTY))
     return put_run(path, _answers(["es", "hi", "sw"]), run_id="run-2", model="acme/other")
 
 
-@pytest.fixture
-def table(
-    kept: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., str]:
-    """Runs ``xling table parity`` in an 80-column terminal and returns what it prints."""
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.delenv("FORCE_COLOR", raising=False)
-
-    def run(*arguments: str, code: int = 0) -> str:
-        capsys.readouterr()
-        assert code == main(["table", "parity", *arguments, "--xling-store", str(kept)])
-        said = capsys.readouterr()
-        return said.err if code else said.out
-
-    return run
-
-
 def test_all_groups_stand_side_by_side(table: Callable[..., str]) -> None:
     """As in the paper, in 80 columns; below them the languages, and why values are missing."""
-    text = table("run-1", "--training=aya-expanse")
+    text = table("parity", "run-1", "--training=aya-expanse")
     assert all(cell_len(line) <= 80 for line in text.splitlines())
     lines = [line.split() for line in text.splitlines()]
     heads = ["Avg", *GROUPINGS["script"], *GROUPINGS["family"], "In", "Out"]
@@ -101,7 +82,7 @@ def test_all_groups_stand_side_by_side(table: Callable[..., str]) -> None:
 def test_one_grouping(table: Callable[..., str], by: str, head: str, hindi: str) -> None:
     """Its groups alone, and the languages in their order; one in none of them comes last."""
     training = ["--training=hi,de"] if by == "training" else []
-    lines = [line.split() for line in table("run-2", "--by", by, *training).splitlines()]
+    lines = [line.split() for line in table("parity", "run-2", "--by", by, *training).splitlines()]
     assert 2 == lines.count(head.split())
     assert hindi.split() in lines
     order = [line[0] for line in lines if line and line[0] in {"es", "hi", "sw"}]
@@ -110,7 +91,7 @@ def test_one_grouping(table: Callable[..., str], by: str, head: str, hindi: str)
 
 def test_runs_stand_below_each_other(table: Callable[..., str]) -> None:
     """In the tables of groups; each has its own table of languages."""
-    text = table("run-1", "run-2", "--by=script")
+    text = table("parity", "run-1", "run-2", "--by=script")
     lines = [line.split() for line in text.splitlines()]
     assert ["run-1", "F", *["0.53"] * 5] in lines
     assert ["run-2", "F", "0.53", "0.53", "0.53", "–", "–"] in lines
@@ -119,10 +100,9 @@ def test_runs_stand_below_each_other(table: Callable[..., str]) -> None:
     assert all(cell_len(line) <= 80 for line in text.splitlines())
 
 
-def test_the_noise_floor_stands_beside_the_score(table: Callable[..., str], kept: Path) -> None:
+def test_the_noise_floor_stands_beside_the_score(table: Callable[..., str], store: Path) -> None:
     """Where it was measured; a group has one if all of its languages have."""
-    database = Database(kept)
-    with database.write() as connection:
+    with closing(Database(store)) as database, database.write() as connection:
         for language in ("hi", "sw"):
             for metric, value in (("information_precision", 0.96), ("information_recall", 0.9)):
                 mean = Mean(value=value, low=None, high=None, n=2)
@@ -132,48 +112,46 @@ def test_the_noise_floor_stands_beside_the_score(table: Callable[..., str], kept
                     mismatched=None, cost=mean,
                 )  # fmt: skip
                 add_noise(connection, noise)
-    database.close()
-    put_run(kept, _answers(["es", "hi", "sw"]), run_id="run-3", version="2")
+    put_run(store, _answers(["es", "hi", "sw"]), run_id="run-3", version="2")
     floor = 2 * 0.96 * 0.9 / 1.86
-    rows = json.loads(table("run-3", "--by=script", "--json"))
+    rows = json.loads(table("parity", "run-3", "--by=script", "--json"))
     floors = {(r["consistency"], r["language"] or r["script"]): r["noise_floor"] for r in rows}
     assert pytest.approx(floor) == floors["information", "hi"] == floors["information", "Indic"]
     assert None is floors["information", "all"] is floors["information", "es"]
     assert None is floors["empathy", "hi"]
-    text = table("run-3", "--by=script")
+    text = table("parity", "run-3", "--by=script")
     assert "floor: what is left of an English answer" in text
     lines = [line.split() for line in text.splitlines()]
     assert ["hi", "Hindi", "Indic", "0.53", "0.93", "0.80", "0.40", "0.50", "1", "1"] in lines
-    assert "floor" not in table("run-1")
+    assert "floor" not in table("parity", "run-1")
 
 
 def test_rows_for_programs(table: Callable[..., str]) -> None:
-    """JSON and CSV hold the same, not rounded; LaTeX has a tabular per sheet."""
-    rows = json.loads(table("run-2", "--json"))
-    read = list(csv.DictReader(io.StringIO(table("run-2", "--csv"))))
-    assert read == [
-        {key: "" if value is None else str(value) for key, value in row.items()} for row in rows
-    ]
+    """Not rounded, of one run, language or benchmark; LaTeX has a tabular per sheet."""
+    rows = json.loads(table("parity", "run-2", "--json"))
     assert pytest.approx(2 * 0.8 * 0.4 / 1.2) == rows[0]["score"]
     assert {"run-2"} == {row["run"] for row in rows}
-    latex = table("run-2", "--latex")
+    latex = table("parity", "run-2", "--latex")
     assert 4 == latex.count(r"\begin{tabular}") == latex.count(r"\end{tabular}")
-    hindi = json.loads(table("run-2", "--language=hi", "--json"))
+    hindi = json.loads(table("parity", "run-2", "--language=hi", "--json"))
     assert ["information", "empathy"] == [row["consistency"] for row in hindi]
-    only = json.loads(table("run-2", "--benchmark=empathy", "--json"))
+    only = json.loads(table("parity", "run-2", "--benchmark=empathy", "--json"))
     assert {"empathy"} == {row["consistency"] for row in only}
-    assert "hi Hindi" in table("run-2", "--language=hi")
-    assert "langs" in table("run-2", "--language=all")
+    assert "hi Hindi" in table("parity", "run-2", "--language=hi")
+    assert "langs" in table("parity", "run-2", "--language=all")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("parity", "run-1", "--welch"), "--welch means nothing to the table parity"),
+        (("parity", "run-1", "--by=training"), "--by=training needs --training"),
+        (("stance", "run-1", "--by=script"), "--by means nothing to the table stance"),
+        (("stance", "run-1", "--training=hi"), "--training means nothing to the table stance"),
+    ],
+)
 def test_options_of_this_table_only(
-    table: Callable[..., str], kept: Path, capsys: pytest.CaptureFixture[str]
+    table: Callable[..., str], arguments: tuple[str, ...], said: str
 ) -> None:
     """The others refuse them, and it refuses theirs."""
-    assert "--welch means nothing to the table parity" in table("run-1", "--welch", code=4)
-    assert "--by=training needs --training" in table("run-1", "--by=training", code=4)
-    for option in ("--by=script", "--training=hi"):
-        store = f"--xling-store={kept}"
-        assert 4 == main(["table", "stance", "run-1", option, store])
-        name = option.partition("=")[0]
-        assert f"{name} means nothing to the table stance" in capsys.readouterr().err
+    assert said in table(*arguments, code=4)

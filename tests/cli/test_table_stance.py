@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 import pytest
-from rich.cells import cell_len
 
-from pytest_xling.cli import main
 from tests.runs import UNPARSED, answered, made_up_stances, put_run
 
 if TYPE_CHECKING:
@@ -20,42 +16,13 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with a run in four languages, and one with repeats at two temperatures."""
     path = tmp_path_factory.mktemp("stance") / "s.sqlite"
     unparsed = answered("f90", 0, None, reason=UNPARSED)
     put_run(path, [*made_up_stances(languages=("en", "es", "zh", "hi")), unparsed])
     warm = made_up_stances(languages=("hi", "en"), repeats=3, temperature="t0.7")
-    return put_run(
-        path, [*warm, *made_up_stances()], run_id="run-2", model="meta/Llama-3_70B & friends"
-    )
-
-
-@pytest.fixture
-def table(
-    kept: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., str]:
-    """Runs ``xling table`` in an 80-column terminal and returns what it prints."""
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.delenv("FORCE_COLOR", raising=False)
-
-    def run(*arguments: str, code: int = 0) -> str:
-        capsys.readouterr()
-        assert code == main(["table", *arguments, "--xling-store", str(kept)])
-        said = capsys.readouterr()
-        return said.err if code else said.out
-
-    return run
-
-
-@pytest.mark.parametrize("run", ["run-1", "run-2"])
-def test_the_text_fits_80_columns(table: Callable[..., str], run: str) -> None:
-    """But for titles, which are one line; nothing has no value without a reason."""
-    text = table("stance", run)
-    lines = [line for line in text.splitlines() if not line.startswith("run ")]
-    assert [] == [line for line in lines if cell_len(line) > 80]
-    assert "None" not in text
-    assert "nan" not in text
+    return put_run(path, [*warm, *made_up_stances()], run_id="run-2")
 
 
 def test_the_tables_of_the_paper_are_there(table: Callable[..., str]) -> None:
@@ -85,24 +52,6 @@ def test_temperatures_are_in_the_titles(table: Callable[..., str]) -> None:
     assert "Figure 2); τ = 0\n" in text
     assert "Figure 2); τ = 0.7\n" in text
     assert "τ" not in table("stance", "run-1")
-
-
-def test_json_and_csv_hold_the_same_rows(table: Callable[..., str]) -> None:
-    """Not rounded; of all runs, below each other."""
-    rows = json.loads(table("stance", "run-1", "run-2", "--json"))
-    read = list(csv.DictReader(io.StringIO(table("stance", "run-1", "run-2", "--csv"))))
-    assert [
-        {key: "" if value is None else str(value) for key, value in row.items()} for row in rows
-    ] == read
-    assert ["run-1", "run-2"] == list(dict.fromkeys(row["run"] for row in rows))
-
-
-def test_latex_has_as_many_cells_in_each_row(table: Callable[..., str]) -> None:
-    """One tabular per sheet."""
-    for tabular in table("stance", "run-2", "--latex").split(r"\begin{tabular}")[1:]:
-        spec, *lines = tabular.split(r"\end{tabular}")[0].strip().splitlines()
-        rows = [line for line in lines if line.endswith(r"\\")]
-        assert {len(spec) - 2} == {row.replace(r"\&", "").count("&") + 1 for row in rows}
 
 
 def test_one_language_alone(table: Callable[..., str]) -> None:
@@ -159,9 +108,3 @@ def test_mistakes_exit_with_4(
 ) -> None:
     """An option that would be ignored, and a name that is wrong, are said."""
     assert said in table(*arguments, code=4)
-
-
-def test_help_lists_the_table(capsys: pytest.CaptureFixture[str]) -> None:
-    """Under its paper."""
-    assert 0 == main(["table", "--help"])
-    assert "of UPHILL:\n  stance " in capsys.readouterr().out

@@ -8,16 +8,13 @@ import shutil
 import threading
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_xling.analysis.tuning import Tuning
 from pytest_xling.cli import main
 from pytest_xling.planning.thresholds import read_run_thresholds
-from pytest_xling.store.database import Database
-from pytest_xling.store.runs import finish_run
-from tests.cli.conftest import Said
 from tests.runs import Scored, put_run
 
 if TYPE_CHECKING:
@@ -25,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_xling.keys import JsonValue
+    from tests.cli.conftest import Said, Xling
 
     Tune = Callable[..., Said]
 
@@ -76,25 +74,13 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def tune(
-    stored: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> Tune:
+def tune(stored: Path, tmp_path: Path, xling: Xling, monkeypatch: pytest.MonkeyPatch) -> Tune:
     """The command, in a folder with a thresholds file and a store of two runs."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setattr("pytest_xling.analysis.tuning.Tuning", partial(Tuning, splits=5))
     (tmp_path / "thresholds.yaml").write_text(TEXT, encoding="utf-8")
-    shutil.copy(stored, tmp_path)
-
-    def run(*arguments: str) -> Said:
-        capsys.readouterr()
-        code = main(["tune", *arguments, *COMMON, "--xling-store", str(tmp_path / "s.sqlite")])
-        return Said(code, *capsys.readouterr())
-
-    return run
+    command = xling.on(shutil.copy(stored, tmp_path / "s.sqlite"))
+    return lambda *arguments: command("tune", *arguments, *COMMON)
 
 
 def test_a_table_and_a_diff(tune: Tune, tmp_path: Path) -> None:
@@ -287,32 +273,31 @@ def test_mistakes_exit_with_4(tune: Tune, arguments: list[str], said: str) -> No
     assert said in found.err
 
 
-def test_runs_that_were_scored_differently(tune: Tune, tmp_path: Path) -> None:
-    """Refused, saying which field differs."""
-    put_run(tmp_path / "s.sqlite", _scored(3), run_id="run-3", settings=SETTINGS, version="2")
-    found = tune("run-1", "run-3")
-    assert 4 == found.code
-    assert "scored differently: no_answer: version is v1 and v2" in found.err
-
-
-def test_runs_of_other_benchmarks_or_questions(tune: Tune, tmp_path: Path) -> None:
-    """Refused: their limits would mean different things."""
-    other = [
-        Scored(id=one.id, language=one.language, readings=one.readings, benchmark="culture")
-        for one in _scored()
-    ]
-    put_run(tmp_path / "s.sqlite", other, run_id="other", settings=SETTINGS)
-    put_run(tmp_path / "s.sqlite", _scored(questions=20), run_id="fewer", settings=SETTINGS)
-    assert "run 'run-1' is of benchmark 'health-consistency'" in tune("run-1", "other").err
-    assert "48 and 40 (questions in a language)" in tune("run-1", "fewer").err
-
-
-def test_a_run_that_is_not_complete(tune: Tune, tmp_path: Path) -> None:
-    """A part of the answers is no run to tune on."""
-    with Database(tmp_path / "s.sqlite").write() as connection:
-        finish_run(connection, "run-1", status="interrupted")
-    found = tune("run-1")
-    assert (4, True) == (found.code, "'run-1' is interrupted; limits are tuned on" in found.err)
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"version": "2"}, "scored differently: no_answer: version is v1 and v2"),
+        ({"benchmark": "culture"}, "run 'run-1' is of benchmark 'health-consistency'"),
+        ({"questions": 20}, "48 and 40 (questions in a language)"),
+        ({"status": "interrupted"}, "'other' is interrupted; limits are tuned on"),
+        (
+            {"settings": SETTINGS | {"shard": "1/2"}},
+            "run 'other' is shard 1 of 2; limits are tuned",
+        ),
+    ],
+)
+def test_runs_that_do_not_go_together(
+    tune: Tune, tmp_path: Path, fields: dict[str, Any], said: str
+) -> None:
+    """Their limits would mean different things; a part of the answers is no run to tune on."""
+    fields = {"settings": SETTINGS} | fields
+    benchmark = fields.pop("benchmark", "health-consistency")
+    scored = _scored(3, questions=fields.pop("questions", 24))
+    other = [replace(one, benchmark=benchmark) for one in scored]
+    put_run(tmp_path / "s.sqlite", other, run_id="other", **fields)
+    refused = tune("run-1", "other")
+    assert 4 == refused.code
+    assert said in refused.err
 
 
 def test_a_run_of_some_questions(tune: Tune, tmp_path: Path) -> None:
@@ -326,15 +311,6 @@ def test_a_run_of_some_questions(tune: Tune, tmp_path: Path) -> None:
     assert f"run some is no whole run: {lacks}. Limits tuned on fewer questions are" in told
     assert {"some": [lacks]} == json.loads(tune("some", "--json").out)["lacks"]
     assert {} == json.loads(tune("run-1", "--json").out)["lacks"]
-
-
-def test_a_shard_of_a_run(tune: Tune, tmp_path: Path) -> None:
-    """Nor are all its shards several runs."""
-    settings = {**SETTINGS, "shard": "1/2"}
-    put_run(tmp_path / "s.sqlite", _scored(3), run_id="night.1of2", settings=settings)
-    found = tune("night.1of2")
-    assert 4 == found.code
-    assert "run 'night.1of2' is shard 1 of 2; limits are tuned on whole runs" in found.err
 
 
 def test_limits_that_contradict_each_other(tune: Tune, tmp_path: Path) -> None:
@@ -369,10 +345,7 @@ def test_a_limit_that_would_contradict_one_that_is_left(tune: Tune, tmp_path: Pa
 
 def test_nothing_has_a_value(tune: Tune, tmp_path: Path) -> None:
     """No score at all: every limit is left as it is, with the reason."""
-    nothing = [
-        Scored(id=one.id, language=one.language, readings=dict.fromkeys(one.readings))
-        for one in _scored()
-    ]
+    nothing = [replace(one, readings=dict.fromkeys(one.readings)) for one in _scored()]
     put_run(tmp_path / "s.sqlite", nothing, run_id="none", settings=SETTINGS)
     said = tune("none")
     assert 0 == said.code, said.err

@@ -11,7 +11,7 @@ from pytest_xling.reports.review.document import answer_digest
 from tests.runs import STANCES, Scored, put_run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from pytest_xling.text.stance import Stance
@@ -177,6 +177,30 @@ def page_data(path: Path) -> dict[str, Any]:
     )
     read: dict[str, Any] = json.loads(data)
     return read
+
+
+def saved_labels(items: Iterable[object], /, **changes: object) -> dict[str, Any]:
+    """Return what a page saves of a rater's labels."""
+    return {
+        "format": "xling-review-labels",
+        "version": 1,
+        "run": "run-1",
+        "benchmark": "culture",
+        "metric": "repetition",
+        "rater": "ana",
+        "items": [*items],
+        **changes,
+    }
+
+
+def annotated(path: Path, label: str) -> list[dict[str, Any]]:
+    """Return the tasks at *path* as Label Studio exports them, all labelled with *label*."""
+    tasks: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
+    result = {"from_name": "label", "to_name": "answer", "type": "choices"}
+    for task in tasks:
+        said = [result | {"value": {"choices": [label]}}]
+        task["annotations"] = [{"completed_by": 4, "was_cancelled": False, "result": said}]
+    return tasks
 
 
 def saved_ratings(
