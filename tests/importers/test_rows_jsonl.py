@@ -27,6 +27,9 @@ ROW = {
 }
 
 
+METADATA = {key: ROW[key] for key in ("set", "category", "source")}
+
+
 def _line(**changes: object) -> str:
     return json.dumps({**ROW, **changes}, ensure_ascii=False)
 
@@ -60,21 +63,39 @@ def test_a_row_becomes_a_sample(tmp_path: Path) -> None:
             prompt={"question": "Miért úszik a jég?"},
             reference="Mert könnyebb.",
             parallel_id="p1",
-            metadata={
-                "set": "specific",
-                "category": "science",
-                "source": "Wikipedia (hu): Jég",
-                "translation": "machine",
-            },
+            metadata={**METADATA, "translation": "machine"},
         )
     ] == _read(tmp_path)
 
 
-def test_reference_and_parallel_id_may_be_left_out(tmp_path: Path) -> None:
-    """They are None then."""
-    (tmp_path / "hu.jsonl").write_text(_line(), encoding="utf-8")
+@pytest.mark.parametrize(
+    ("line", "field", "value"),
+    [
+        (_line(), "reference", None),
+        (_line(), "parallel_id", None),
+        (_line(wrong=[None, "Mert sós.", None]), "wrong", ("", "Mert sós.", "")),
+        ('{"question": "Mi a só?", "parallel_id": "p1"}', "id", "p1"),
+        ('{"question": "Mi a só?", "parallel_id": "p1"}', "parallel_id", "p1"),
+        (_line(set="hard"), "metadata", {**METADATA, "set": "hard"}),
+        (_line(question="Mi\u2028ez?"), "prompt", {"question": "Mi\u2028ez?"}),
+        (_line(question="XX").replace("XX", "\\ud83d\\ude00"), "prompt", {"question": "😀"}),
+    ],
+    ids=[
+        "no reference",
+        "no parallel_id",
+        "blanks keep places",
+        "id",
+        "parallel_id",
+        "any set",
+        "line separator",
+        "surrogate pair",
+    ],
+)
+def test_what_a_row_may_be(tmp_path: Path, line: str, field: str, value: object) -> None:
+    """Most can be left out; a benchmark may have sets of its own; U+2028 ends no line."""
+    (tmp_path / "hu.jsonl").write_text(line, encoding="utf-8")
     (sample,) = _read(tmp_path)
-    assert (None, None) == (sample.reference, sample.parallel_id)
+    assert value == getattr(sample, field)
 
 
 def test_versions_of_a_question_share_both_names(tmp_path: Path) -> None:
@@ -129,13 +150,6 @@ def test_wrong_answers_are_distinct_texts(tmp_path: Path, value: object, says: s
     assert message.startswith(f"hu.jsonl:1: {says}")
 
 
-def test_a_wrong_answer_may_be_blank_here(tmp_path: Path) -> None:
-    """It keeps the others in the places they have in other languages."""
-    (tmp_path / "hu.jsonl").write_text(_line(wrong=[None, "Mert sós.", None]), encoding="utf-8")
-    (sample,) = _read(tmp_path)
-    assert ("", "Mert sós.", "") == sample.wrong
-
-
 def test_an_object_of_texts_for_templates(tmp_path: Path) -> None:
     """They go into the prompt, beside metadata of the same name; a question is not needed then."""
     line = json.dumps({"id": "q1", "claim": "ice floats", "prompt": {"claim": "ice floats"}})
@@ -160,11 +174,6 @@ def test_a_question_in_another_language_than_its_answer(tmp_path: Path) -> None:
     assert [] == Rows().notices(tmp_path, languages=["hi"])
 
 
-def test_a_misspelt_wrong_is_suggested(tmp_path: Path) -> None:
-    """Else the message would be of metadata that is not text."""
-    assert "Did you mean 'wrong'?" in _message(tmp_path, _line(wrongs=["a"]))
-
-
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("mark", [b"", codecs.BOM_UTF8])
 def test_byte_order_mark_line_ends_and_blank_lines_are_fine(
@@ -174,12 +183,6 @@ def test_byte_order_mark_line_ends_and_blank_lines_are_fine(
     text = end.join(["", _line(), "  ", _line(id="q2"), "", ""])
     (tmp_path / "hu.jsonl").write_bytes(mark + text.encode())
     assert ["q1", "q2"] == [sample.id for sample in _read(tmp_path)]
-
-
-def test_a_line_separator_within_a_question_does_not_end_the_line(tmp_path: Path) -> None:
-    """U+2028 is a character of the text."""
-    (tmp_path / "hu.jsonl").write_text(_line(question="Mi\u2028ez?"), encoding="utf-8")
-    assert "Mi\u2028ez?" == _read(tmp_path)[0].prompt["question"]
 
 
 def test_a_benchmark_folder_is_read_through_its_data_folder(tmp_path: Path) -> None:
@@ -229,49 +232,62 @@ def test_two_files_of_one_language_are_refused(tmp_path: Path) -> None:
         Rows().languages(tmp_path)
 
 
-@pytest.mark.parametrize("content", [b"", b"\n \r\n", codecs.BOM_UTF8])
-def test_an_empty_file_is_refused(tmp_path: Path, content: bytes) -> None:
-    """A language without questions would pass every gate."""
-    assert _message(tmp_path, content).startswith("hu.jsonl: the file is empty; ")
+def _misspelt(key: str, right: str) -> str:
+    return json.dumps({key if name == right else name: value for name, value in ROW.items()})
 
 
-def test_a_truncated_line_names_file_line_and_cause(tmp_path: Path) -> None:
-    """As a full disk or a broken download leaves it."""
-    message = _message(tmp_path, _line() + "\n" + _line(id="q2")[:40])
-    assert message.startswith("hu.jsonl:2: not valid JSON: Unterminated string")
-    assert message.endswith("it looks cut short; restore the rest")
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "hu.jsonl: the file is empty; "),
+        (b"\n \r\n", "hu.jsonl: the file is empty; "),
+        (codecs.BOM_UTF8, "hu.jsonl: the file is empty; "),
+        (_line() + "\n" + _line(id="q2")[:40], "hu.jsonl:2: not valid JSON: Unterminated string"),
+        (_line()[:40], "it looks cut short; restore the rest"),
+        ("[]", "hu.jsonl:1: each line must be one JSON object"),
+        ("3", "hu.jsonl:1: each line must be one JSON object"),
+        ('"text"', "hu.jsonl:1: each line must be one JSON object"),
+        ("null", "hu.jsonl:1: each line must be one JSON object"),
+        ("[" * 200_000, "hu.jsonl:1: not valid JSON for this reader"),
+        ('{"id": ' + "9" * 5000 + "}", "hu.jsonl:1: not valid JSON for this reader"),
+        (
+            _line()[:-1] + ', "id": "q9"}',
+            "hu.jsonl:1: not valid JSON for this reader: key 'id' is given twice; correct it",
+        ),
+        (
+            "\n".join([_line(), "", _line(id="q2"), _line()]),
+            "hu.jsonl:4: id 'q1' is already on line 1; ",
+        ),
+        (
+            _misspelt("qestion", "question"),
+            "hu.jsonl:1: unknown key 'qestion'. Did you mean 'quest",
+        ),
+        (_misspelt("Category", "category"), "unknown key 'Category'. Did you mean 'category'?"),
+        (_misspelt("sources", "source"), "unknown key 'sources'. Did you mean 'source'?"),
+        (_misspelt("Id", "id"), "unknown key 'Id'. Did you mean 'id'?"),
+        (_line(refrence="x"), "Did you mean 'reference'?"),
+        (_line(wrongs=["a"]), "Did you mean 'wrong'?"),
+        (_line(set="Agnostik"), "hu.jsonl:1: unknown set 'Agnostik'. Did you mean 'agnostic'?"),
+        (_line().encode("utf-16"), "the file is UTF-16"),
+        (_line(question="ab\0c"), "key 'question' holds a NUL at character 2"),
+        *(
+            (
+                _line(question="XX").replace("XX", escape),
+                "hu.jsonl:1: key 'question' holds the lone surrogate \\ud",
+            )
+            for escape in ("\\ud800", "\\udfff", "a\\ud83dz")
+        ),
+    ],
+)
+def test_what_is_wrong_is_named(tmp_path: Path, content: str | bytes, says: str) -> None:
+    """By file and line, as an editor counts them, with the cause and the fix."""
+    assert says in _message(tmp_path, content)
 
 
 @pytest.mark.parametrize("cut", range(1, len(_line())))
 def test_every_truncation_is_refused_on_its_line(tmp_path: Path, cut: int) -> None:
     """Wherever a line is cut, it is not read as something else."""
     assert _message(tmp_path, _line(id="q0") + "\n" + _line()[:cut]).startswith("hu.jsonl:2: ")
-
-
-@pytest.mark.parametrize("line", ["[]", "3", '"text"', "null"])
-def test_a_line_that_is_no_object_is_refused(tmp_path: Path, line: str) -> None:
-    """Valid JSON is not enough."""
-    assert _message(tmp_path, line).startswith("hu.jsonl:1: each line must be one JSON object")
-
-
-@pytest.mark.parametrize("line", ["[" * 200_000, '{"id": ' + "9" * 5000 + "}"])
-def test_json_beyond_the_parser_is_refused(tmp_path: Path, line: str) -> None:
-    """Nesting and numbers without end are data errors, not crashes."""
-    assert _message(tmp_path, line).startswith("hu.jsonl:1: not valid JSON for this reader")
-
-
-def test_a_key_given_twice_is_refused(tmp_path: Path) -> None:
-    """JSON would silently keep the last."""
-    message = _message(tmp_path, _line()[:-1] + ', "id": "q9"}')
-    assert (
-        "hu.jsonl:1: not valid JSON for this reader: key 'id' is given twice; correct it" == message
-    )
-
-
-def test_a_duplicate_id_names_both_lines(tmp_path: Path) -> None:
-    """Blank lines count, as in an editor."""
-    message = _message(tmp_path, "\n".join([_line(), "", _line(id="q2"), _line()]))
-    assert message.startswith("hu.jsonl:4: id 'q1' is already on line 1; ")
 
 
 def test_a_question_is_all_that_a_row_needs(tmp_path: Path) -> None:
@@ -297,13 +313,6 @@ def test_a_missing_question_is_named(tmp_path: Path) -> None:
         assert 1 == len(_read(tmp_path))
 
 
-def test_a_parallel_id_is_the_id_where_none_is_given(tmp_path: Path) -> None:
-    """It says which rows belong together over languages."""
-    row = '{"question": "Mi a só?", "parallel_id": "p1"}'
-    (tmp_path / "hu.jsonl").write_text(row, encoding="utf-8")
-    assert [("p1", "p1")] == [(sample.id, sample.parallel_id) for sample in _read(tmp_path)]
-
-
 @pytest.mark.parametrize("key", [*ROW, "reference", "parallel_id", "translation"])
 @pytest.mark.parametrize(
     ("value", "says"),
@@ -323,35 +332,6 @@ def test_a_value_must_be_text(tmp_path: Path, key: str, value: object, says: str
     assert message.startswith(f"hu.jsonl:1: key {key!r} {says}")
 
 
-@pytest.mark.parametrize(
-    ("wrong", "right"),
-    [("qestion", "question"), ("Category", "category"), ("sources", "source"), ("Id", "id")],
-)
-def test_a_misspelt_key_is_suggested(tmp_path: Path, wrong: str, right: str) -> None:
-    """The suggestion comes before the complaint that the key is missing."""
-    row = {wrong if key == right else key: value for key, value in ROW.items()}
-    message = _message(tmp_path, json.dumps(row))
-    assert message == f"hu.jsonl:1: unknown key {wrong!r}. Did you mean {right!r}?"
-
-
-def test_a_misspelt_optional_key_is_suggested(tmp_path: Path) -> None:
-    """A reference must not end up as metadata."""
-    assert "Did you mean 'reference'?" in _message(tmp_path, _line(refrence="x"))
-
-
-def test_a_near_miss_of_a_set_is_suggested(tmp_path: Path) -> None:
-    """Else the row would be in neither of the paper's tables."""
-    assert "hu.jsonl:1: unknown set 'Agnostik'. Did you mean 'agnostic'?" == _message(
-        tmp_path, _line(set="Agnostik")
-    )
-
-
-def test_other_sets_are_welcome(tmp_path: Path) -> None:
-    """A benchmark of one's own may have its own sets."""
-    (tmp_path / "hu.jsonl").write_text(_line(set="hard"), encoding="utf-8")
-    assert "hard" == _read(tmp_path)[0].metadata["set"]
-
-
 @pytest.mark.parametrize("name", ["q 1", "kérdés", "a/b", "q:1", "q1\n", "١"])
 @pytest.mark.parametrize("key", ["id", "parallel_id", "set"])
 def test_names_are_plain_ascii(tmp_path: Path, key: str, name: str) -> None:
@@ -369,31 +349,6 @@ def test_bytes_that_are_not_utf8_are_located(tmp_path: Path) -> None:
     assert message == (
         "hu.jsonl:2: byte 0xe9 is not UTF-8; save the file as UTF-8 (iconv -f latin1); the byte is"
         f" at offset {offset}"
-    )
-
-
-def test_utf16_is_called_by_its_name(tmp_path: Path) -> None:
-    """As some editors save by default."""
-    assert "the file is UTF-16" in _message(tmp_path, _line().encode("utf-16"))
-
-
-@pytest.mark.parametrize("escape", ["\\ud800", "\\udfff", "a\\ud83dz"])
-def test_lone_surrogates_are_refused(tmp_path: Path, escape: str) -> None:
-    """They cannot be sent, stored or printed."""
-    message = _message(tmp_path, _line(question="XX").replace("XX", escape))
-    assert message.startswith("hu.jsonl:1: key 'question' holds the lone surrogate \\ud")
-
-
-def test_a_surrogate_pair_is_one_character(tmp_path: Path) -> None:
-    """Escaped emoji are fine."""
-    (tmp_path / "hu.jsonl").write_text(_line(question="XX").replace("XX", "\\ud83d\\ude00"))
-    assert "😀" == _read(tmp_path)[0].prompt["question"]
-
-
-def test_nul_is_refused(tmp_path: Path) -> None:
-    """It would end strings and break XML further on."""
-    assert "key 'question' holds a NUL at character 2" in _message(
-        tmp_path, _line(question="ab\0c")
     )
 
 

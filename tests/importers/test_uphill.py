@@ -233,11 +233,11 @@ def test_claims_may_lack_levels(tmp_path: Path) -> None:
 
 
 def test_a_large_table_is_read(tmp_path: Path) -> None:
-    """Four models with five responses each to 9,725 queries, a twentieth of it."""
-    rows = [row for n in range(97) for row in queries(f"c{n}", "true")]
+    """Four models with five responses each to every query; their texts are not kept."""
+    rows = [row for n in range(20) for row in queries(f"c{n}", "true")]
     told = [r for model in "abcd" for r in responses(rows, model=model, texts=["x" * 999] * 5)]
     file = write_csv(tmp_path / "uphill.csv", told)
-    assert 485 == len(_read(file))
+    assert 100 == len(_read(file))
 
 
 QUERIES = [*queries("pub_7", "false"), *queries("a b", "mixture", claim="rain smells of iron")]

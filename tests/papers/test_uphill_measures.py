@@ -127,17 +127,14 @@ def _wrong(veracity: str) -> Stance:
 
 @pytest.mark.parametrize("model", TABLE_5)
 def test_table_5_follows_from_table_10(model: str) -> None:
-    """All 15 cells by level, and the three overall, with the paper's numbers of claims."""
+    """All 15 cells by level, and the three overall, with the paper's numbers of claims.
+
+    The overall cells of Table 10 are means over levels; its other cells come out as they went in.
+    """
     records = _responses(model)
     found = [_percent(accuracy(_at(records, level))) for level in range(5)]
     found.append(_percent(overall_accuracy(records)))
     assert pytest.approx(found, abs=0.1) == TABLE_5[model]
-
-
-@pytest.mark.parametrize("model", TABLE_10_OVERALL)
-def test_overall_of_table_10_is_the_mean_over_levels(model: str) -> None:
-    """Where it is; the cells come out as they went in."""
-    records = _responses(model)
     for veracity, column in TABLE_10[model].items():
         mine = [record for record in records if record.veracity == veracity]
         cells = [_percent(accuracy(_at(mine, level))) for level in range(5)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -38,7 +38,6 @@ def inline(text: str) -> list[tuple[str, str]]:
     return [(token.type, token.content) for token in line.children or ()]
 
 
-@settings(max_examples=300, deadline=None)
 @given(TEXTS)
 def test_code_is_one_span_with_just_that_text(text: str) -> None:
     """Whatever the text, a parser finds one span of code and reads the text in it."""
@@ -47,7 +46,6 @@ def test_code_is_one_span_with_just_that_text(text: str) -> None:
     assert expected == inline(code(text))
 
 
-@settings(max_examples=300, deadline=None)
 @given(TEXTS)
 def test_prose_is_text_only(text: str) -> None:
     """Words among others stay words: no markup, no HTML, no code; joiners part what would link."""
@@ -70,7 +68,6 @@ def test_html_text_holds_no_tag() -> None:
     assert "&lt;/summary&gt;&lt;script&gt;" == html_text("</summary><script>")
 
 
-@settings(max_examples=200, deadline=None)
 @given(TEXTS)
 def test_cells_of_a_table_stay_cells(text: str) -> None:
     """Prose in a cell makes neither a new cell nor a new row."""

@@ -118,23 +118,23 @@ def test_every_script_is_in_the_page() -> None:
     assert set(SCRIPTS) == {path.name for path in ASSETS.glob("*.js")}
 
 
-def test_a_report_is_written_whole(run: Connection, tmp_path: Path) -> None:
+def test_a_report_is_written_whole(story: Connection, tmp_path: Path) -> None:
     """Folders are made, an older report is replaced, and nothing else is left."""
     file = tmp_path / "new" / "report.html"
-    assert file == write_report(run, run_summary(run, "latest"), file)
+    assert file == write_report(story, run_summary(story, "latest"), file)
     file.write_text("old", encoding="utf-8")
-    write_report(run, run_summary(run, "run-1"), file)
+    write_report(story, run_summary(story, "run-1"), file)
     assert file.read_text(encoding="utf-8").endswith("</html>\n")
     assert [file] == list(file.parent.iterdir())
 
 
-def test_a_file_that_cannot_be_written_is_named(run: Connection, tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_is_named(story: Connection, tmp_path: Path) -> None:
     """A folder in the place of the file is the user's mistake, and says so."""
     with pytest.raises(ConfigError, match=r"cannot be written to .*: Is a directory; name another"):
-        write_report(run, run_summary(run, "run-1"), tmp_path)
+        write_report(story, run_summary(story, "run-1"), tmp_path)
     (tmp_path / "file").touch()
     with pytest.raises(ConfigError, match="cannot be written"):
-        write_report(run, run_summary(run, "run-1"), tmp_path / "file" / "report.html")
+        write_report(story, run_summary(story, "run-1"), tmp_path / "file" / "report.html")
     assert [tmp_path / "file"] == list(tmp_path.iterdir())
 
 

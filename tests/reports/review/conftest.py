@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_xling import cli
+from tests.cli.conftest import Xling
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,34 +20,23 @@ if TYPE_CHECKING:
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
-@dataclass(frozen=True)
-class Said:
-    """What a command printed and how it ended."""
-
-    code: int
-    out: str
-    err: str
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Call what needs a browser slow: opening a page takes a second of CPU time."""
+    for item in items:
+        if isinstance(item, pytest.Function) and "browser" in item.fixturenames:
+            item.add_marker("slow")
 
 
 @pytest.fixture
 def xling(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> Any:  # noqa: ANN401  a function with any number of arguments
-    """Runs ``xling`` on the store ``s.sqlite`` of the test's own folder, where it stands."""
+) -> Xling:
+    """The command on the store ``s.sqlite`` of the test's own folder, where it stands."""
     for name in ("XLING_STORE", "NO_COLOR", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.chdir(tmp_path)
-    for name in ("review", "agreement"):
-        monkeypatch.setitem(cli.COMMANDS, name, cli.COMMANDS.get(name, "look at answers"))
-
-    def run(*arguments: str, store: str = "s.sqlite") -> Said:
-        capsys.readouterr()
-        code = cli.main([*arguments, "--xling-store", store])
-        out, err = capsys.readouterr()
-        return Said(code, out, err)
-
-    return run
+    return Xling(tmp_path / "s.sqlite", capsys)
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -12,8 +12,9 @@ from tests.reports.review.answers import HOSTILE, reviewed, stances, told_flags
 from tests.runs import Scored, put_run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
+
+    from tests.cli.conftest import Xling
 
 LABELS = ("more_comprehensive", "less_comprehensive", "dissimilar", "contradictory")
 
@@ -45,7 +46,7 @@ def _compared() -> list[Scored]:
 def test_tasks_and_configuration(
     *,
     tmp_path: Path,
-    xling: Callable[..., Any],
+    xling: Xling,
     told: list[Scored],
     metric: str,
     labels: set[str],
@@ -76,7 +77,7 @@ def test_tasks_and_configuration(
         assert {HOSTILE} == {task["data"]["answer"] for task in tasks}
 
 
-def test_its_own_sdk_accepts_them(tmp_path: Path, xling: Callable[..., Any]) -> None:
+def test_its_own_sdk_accepts_them(tmp_path: Path, xling: Xling) -> None:
     """Configuration, tasks and what raters say."""
     sdk = pytest.importorskip(
         "label_studio_sdk.label_interface", reason="label-studio-sdk is not installed"

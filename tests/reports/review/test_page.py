@@ -14,11 +14,11 @@ from tests.reports.review.answers import HOSTILE, page_data, stances, told_flags
 from tests.runs import put_run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from playwright.sync_api import BrowserContext
 
+    from tests.cli.conftest import Xling
     from tests.reports.review.conftest import Rater
 
 
@@ -45,7 +45,7 @@ class _Scripts(HTMLParser):
 
 
 @pytest.fixture
-def page(tmp_path: Path, xling: Callable[..., Any]) -> Path:
+def page(tmp_path: Path, xling: Xling) -> Path:
     """A page on stances in three languages, one of them written from the right."""
     told = stances(languages=("en", "hi", "ar"), claims=6)
     put_run(tmp_path / "s.sqlite", told)
@@ -55,7 +55,7 @@ def page(tmp_path: Path, xling: Callable[..., Any]) -> Path:
 
 
 @pytest.fixture
-def hostile(tmp_path: Path, xling: Callable[..., Any]) -> Path:
+def hostile(tmp_path: Path, xling: Xling) -> Path:
     """A page all of whose texts try to break out, with a long one."""
     told = [
         replace(
@@ -87,9 +87,7 @@ def test_data_is_no_program(hostile: Path) -> None:
     assert not set("<>&\u2028\u2029") & set(data)
 
 
-def test_no_veracity_unless_asked_for(
-    tmp_path: Path, page: Path, xling: Callable[..., Any]
-) -> None:
+def test_no_veracity_unless_asked_for(tmp_path: Path, page: Path, xling: Xling) -> None:
     """Nor what explains it, anywhere in the file."""
     text = page.read_text(encoding="utf-8")
     assert "SECRET" not in text
@@ -298,9 +296,7 @@ def test_disagreeing_asks_for_the_right_label(tmp_path: Path, page: Path, rater:
     assert (right, "disagree", True) == (item["label"], item["verdict"], item["saw_judge"])
 
 
-def test_of_a_flag_the_other_label_is_right(
-    tmp_path: Path, rater: Rater, xling: Callable[..., Any]
-) -> None:
+def test_of_a_flag_the_other_label_is_right(tmp_path: Path, rater: Rater, xling: Xling) -> None:
     """Where there are two, to disagree is to say which."""
     put_run(tmp_path / "s.sqlite", told_flags())
     made = xling("review", "run-1", "--metric", "repetition", "--sample", "8", "-o", "f.html")

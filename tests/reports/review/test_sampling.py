@@ -7,7 +7,7 @@ from collections import Counter
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_xling.errors import ConfigError
@@ -31,7 +31,6 @@ def _population(sizes: dict[Stratum, int]) -> list[tuple[str, Stratum]]:
     ]
 
 
-@settings(max_examples=150, deadline=None)
 @given(sizes=SIZES, more=st.integers(0, 80), seed=SEEDS)
 def test_every_stratum_is_covered_and_weights_sum_to_it(
     sizes: dict[Stratum, int], more: int, seed: int
@@ -48,7 +47,6 @@ def test_every_stratum_is_covered_and_weights_sum_to_it(
     assert dict(_population(sizes)).items() >= {item.name: item.stratum for item in drawn}.items()
 
 
-@settings(max_examples=100, deadline=None)
 @given(sizes=SIZES, more=st.integers(0, 40), seed=SEEDS, data=st.data())
 def test_the_seed_decides_and_the_order_of_the_population_does_not(
     sizes: dict[Stratum, int], more: int, seed: int, data: st.DataObject
@@ -60,7 +58,6 @@ def test_the_seed_decides_and_the_order_of_the_population_does_not(
     assert stratified(population, size, seed=seed) == stratified(mixed, size, seed=seed)
 
 
-@settings(max_examples=100, deadline=None)
 @given(sizes=SIZES, more=st.integers(0, 40), grown=st.integers(1, 20), seed=SEEDS)
 def test_a_larger_sample_holds_the_smaller_one(
     sizes: dict[Stratum, int], more: int, grown: int, seed: int
@@ -72,7 +69,6 @@ def test_a_larger_sample_holds_the_smaller_one(
     assert small == [name for name in large if name in set(small)]
 
 
-@settings(max_examples=150, deadline=None)
 @given(sizes=SIZES, more=st.integers(0, 80))
 def test_shares_are_as_even_as_can_be(sizes: dict[Stratum, int], more: int) -> None:
     """Within a language a stratum has fewer than another by two only where it is used up."""

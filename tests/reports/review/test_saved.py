@@ -9,6 +9,7 @@ import pytest
 
 from pytest_xling.errors import DataError
 from pytest_xling.reports.review.ratings import put_together, read_ratings
+from tests.reports.review.answers import saved_labels
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,15 +23,9 @@ ITEM = {
     "saw_judge": True,
     "digest": "d1",
 }
-PAGE = {
-    "format": "xling-review-labels",
-    "version": 1,
-    "run": "run-1",
-    "benchmark": "culture",
-    "metric": "repetition",
-    "rater": " ana ",
-    "items": [ITEM, {"case": "q2-en", "judge": None, "label": None, "cannot_tell": True}],
-}
+PAGE = saved_labels(
+    [ITEM, {"case": "q2-en", "judge": None, "label": None, "cannot_tell": True}], rater=" ana "
+)
 
 
 def _task(case: str, *annotations: dict[str, Any], **data: object) -> dict[str, Any]:
@@ -38,23 +33,14 @@ def _task(case: str, *annotations: dict[str, Any], **data: object) -> dict[str, 
     return {"id": 1, "data": named | data, "annotations": list(annotations), "predictions": []}
 
 
+def _said(name: str, kind: str, **value: list[str]) -> dict[str, Any]:
+    return {"from_name": name, "to_name": "answer", "type": kind, "value": value}
+
+
 def _annotation(label: str | None, *, by: object = 3, reason: str = "") -> dict[str, Any]:
-    result: list[dict[str, Any]] = []
-    if label is not None:
-        result.append(
-            {
-                "id": "x",
-                "from_name": "label",
-                "to_name": "answer",
-                "type": "choices",
-                "value": {"choices": [label]},
-            }
-        )
+    result = [] if label is None else [_said("label", "choices", choices=[label])]
     if reason:
-        value = {"text": [reason]}
-        result.append(
-            {"from_name": "reason", "to_name": "answer", "type": "textarea", "value": value}
-        )
+        result.append(_said("reason", "textarea", text=[reason]))
     return {"id": 7, "completed_by": by, "was_cancelled": False, "result": result}
 
 
