@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
 from collections import Counter
 from functools import cache
@@ -64,6 +65,15 @@ def letters(text: str) -> Counter[str]:
 def is_composed(text: str) -> bool:
     """Tell whether a text is in NFC, without stray blanks: what is compared is what is seen."""
     return unicodedata.normalize("NFC", text) == text == " ".join(text.split())
+
+
+def shingles(text: str, words: int) -> set[str]:
+    """Return all runs of so many words; of Chinese and Japanese, of twice as many characters."""
+    plain = re.sub(r"[^\w\s]", "", text.casefold())
+    if re.search("[\u3040-\u30ff\u4e00-\u9fff]", plain):
+        return {plain[i : i + 2 * words] for i in range(len(plain) - 2 * words + 1)}
+    every = plain.split()
+    return {" ".join(every[i : i + words]) for i in range(len(every) - words + 1)}
 
 
 def by_cld2(text: str) -> str:

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import py3langid
-import pycld2
 import pytest
 
 from pytest_xling.importers.rows import Rows
-from tests.benchmarks.bundled_data import read_card
+from tests.benchmarks.bundled_data import by_cld2, read_card, shingles
 
 if TYPE_CHECKING:
     from pytest_xling.records import Sample
@@ -93,16 +92,14 @@ def test_identifiers_know_the_language_of_every_question_and_reference(language:
     """CLD2 and py3langid agree; wrong answers are too short to be told from a neighbour."""
     for sample in _samples(language):
         for text in (sample.prompt["question"], sample.reference or ""):
-            cld2 = pycld2.detect(text)[2][0][1].partition("-")[0]
-            assert (language, language) == (cld2, py3langid.classify(text)[0]), text
+            assert (language, language) == (by_cld2(text), py3langid.classify(text)[0]), text
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_cld2_knows_the_language_of_all_wrong_answers_together(language: str) -> None:
     """No question's wrong answers were left in another language."""
     for sample in _samples(language):
-        found = pycld2.detect(" ".join(sample.wrong))[2]
-        assert language == found[0][1].partition("-")[0], sample.wrong
+        assert language == by_cld2(" ".join(sample.wrong)), sample.wrong
 
 
 @pytest.mark.slow
@@ -114,18 +111,10 @@ def test_no_text_is_taken_from_xlinghealth(name: str) -> None:
     theirs: set[str] = set()
     for sample in reader.read(XLINGHEALTH / name, benchmark="health", languages=LANGUAGES):
         for text in (sample.prompt["question"], sample.reference):
-            theirs |= _shingles(text, sample.language)
+            theirs |= shingles(text, 8)
     ours = {
-        (sample.language, sample.id): _shingles(text, sample.language) & theirs
+        (sample.language, sample.id): shingles(text, 8) & theirs
         for sample in _all()
         for text in _texts(sample)
     }
     assert {} == {name: shared for name, shared in ours.items() if shared}
-
-
-def _shingles(text: str, language: str) -> set[str]:
-    plain = re.sub(r"[^\w\s]", "", text.casefold())
-    if language == "zh":
-        return {plain[i : i + 16] for i in range(len(plain) - 15)}
-    words = plain.split()
-    return {" ".join(words[i : i + 8]) for i in range(len(words) - 7)}

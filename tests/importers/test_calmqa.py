@@ -110,14 +110,6 @@ def test_other_folders_are_not_recognised(tmp_path: Path) -> None:
             Calmqa().languages(folder)
 
 
-def test_an_unknown_language_is_refused(tmp_path: Path) -> None:
-    """A file name we cannot place is not skipped in silence."""
-    file = _write(tmp_path, _entry())
-    file.rename(file.with_name("dataset-agnostic-gibberish.json"))
-    with pytest.raises(DataError, match=r"dataset-agnostic-gibberish\.json: .*unknown language"):
-        Calmqa().languages(tmp_path)
-
-
 @pytest.mark.parametrize(
     ("entry", "says"),
     [
@@ -140,19 +132,17 @@ def test_a_broken_entry_is_located(tmp_path: Path, entry: dict[str, Any], says: 
         _read(tmp_path)
 
 
-def test_a_name_used_twice_is_refused(tmp_path: Path) -> None:
-    """Both entries are named."""
-    _write(tmp_path, _entry(), _entry("non_cultural:1"), _entry())
+def test_broken_files_are_named(tmp_path: Path) -> None:
+    """With two entries of one name, cut short as a broken download, or of an unknown language."""
+    file = _write(tmp_path, _entry(), _entry("non_cultural:1"), _entry())
     with pytest.raises(DataError, match=r"entries\[2\]: .* already that of entries\[0\]"):
         _read(tmp_path)
-
-
-def test_a_truncated_file_names_line_and_column(tmp_path: Path) -> None:
-    """As a broken download leaves it."""
-    file = _write(tmp_path, _entry())
     file.write_text(json.dumps(json.loads(file.read_text()), indent=1)[:-30])
     with pytest.raises(DataError, match=r"hindi\.json: not valid JSON: .* at line \d+ column \d+"):
         _read(tmp_path)
+    file.rename(file.with_name("dataset-agnostic-gibberish.json"))
+    with pytest.raises(DataError, match=r"dataset-agnostic-gibberish\.json: .*unknown language"):
+        Calmqa().languages(tmp_path)
 
 
 @real
@@ -164,12 +154,7 @@ def test_the_checkout_has_all_languages_and_questions() -> None:
     assert {"agnostic": 874, "specific": 1094} == Counter(s.metadata["set"] for s in samples)
     assert len(samples) == len({(s.language, s.id) for s in samples})
     assert {38} == set(Counter(s.language for s in samples if s.parallel_id).values())
-
-
-@real
-def test_agnostic_ids_mean_the_same_question_in_every_language() -> None:
-    """What two languages share under one id has one English original."""
-    samples = _read(CHECKOUT, *Calmqa().languages(CHECKOUT))
+    # What two languages share under one id has one English original.
     originals: dict[str, set[str]] = {}
     for sample in samples:
         if sample.parallel_id:
@@ -188,40 +173,25 @@ def test_questions_are_the_stored_text() -> None:
     assert expected == [sample.prompt["question"] for sample in specific]
 
 
-def _row(folder: Path, model: str, text: str) -> dict[str, Any]:
-    """Return the row of the only answer."""
-    _write(folder, {**_entry(), "answers": [_answer(model, text)]})
-    (row,) = transcript_rows(Calmqa(), folder)
-    return row
-
-
 @pytest.mark.parametrize(
-    ("stored", "reason"),
+    ("model", "stored", "expected"),
     [
-        ("OTHER", "error"),
-        ("SAFETY", "content_filter"),
-        ("RECITATION", "content_filter"),
-        ("BLOCKLIST", "content_filter"),
+        ("Gemini 1.5 Pro", "OTHER", (None, "error", "OTHER")),
+        ("Gemini 1.5 Pro", "SAFETY", (None, "content_filter", "SAFETY")),
+        ("Gemini 1.5 Pro", "RECITATION", (None, "content_filter", "RECITATION")),
+        ("Gemini 1.5 Pro", "BLOCKLIST", (None, "content_filter", "BLOCKLIST")),
+        ("Gemini 1.5 Pro", "", (None, "error", "no key")),
+        ("Gemma 7B", "", ("", "stop", "no key")),
+        ("Gemma 7B", "OTHER", ("OTHER", "stop", "no key")),
     ],
 )
-def test_gemini_faults_have_no_text(tmp_path: Path, stored: str, reason: str) -> None:
-    """What the API said is kept."""
-    row = _row(tmp_path, "Gemini 1.5 Pro", stored)
-    assert (None, reason, stored) == (row["text"], row["stop_reason"], row["error"])
-
-
-def test_an_empty_gemini_answer_is_an_error_that_says_nothing(tmp_path: Path) -> None:
-    """There is nothing to keep, so no key."""
-    row = _row(tmp_path, "Gemini 1.5 Pro", "")
-    assert (None, "error") == (row["text"], row["stop_reason"])
-    assert "error" not in row
-
-
-@pytest.mark.parametrize("text", ["", "OTHER"])
-def test_other_models_wrote_what_is_stored(tmp_path: Path, text: str) -> None:
-    """An empty answer is an answer; a word that looks like a fault is a word."""
-    row = _row(tmp_path, "Gemma 7B", text)
-    assert (text, "stop") == (row["text"], row["stop_reason"])
+def test_only_geminis_faults_have_no_text(
+    tmp_path: Path, model: str, stored: str, expected: tuple[str | None, ...]
+) -> None:
+    """What the API said is kept; others' empty answer is an answer, and a fault's name a word."""
+    _write(tmp_path, {**_entry(), "answers": [_answer(model, stored)]})
+    (row,) = transcript_rows(Calmqa(), tmp_path)
+    assert expected == (row["text"], row["stop_reason"], row.get("error", "no key"))
 
 
 @cache
@@ -241,8 +211,10 @@ def _stored(model: str) -> Counter[tuple[str, str]]:
 @real
 @pytest.mark.parametrize("model", ["GPT 4o", "Mixtral 8x22B (together.ai)"])
 def test_every_stored_answer_comes_through_unchanged(model: str) -> None:
-    """No answer is lost, doubled or altered."""
+    """No answer is lost, doubled or altered; one row per question, in the questions' order."""
     rows = transcript_rows(Calmqa(), CHECKOUT, answers_by=model)
+    samples = _read(CHECKOUT, *Calmqa().languages(CHECKOUT))
+    assert [(s.language, s.id) for s in samples] == [(r["language"], r["sample_id"]) for r in rows]
     assert Counter(t for _, t in _stored(model).elements()) == Counter(r["text"] for r in rows)
 
 
@@ -260,13 +232,3 @@ def test_real_gemini_faults_are_counted() -> None:
         ("content_filter", "BLOCKLIST"): 1,
     } == Counter((row["stop_reason"], row.get("error")) for row in rows)
     assert {None} == {row["text"] for row in rows if row["stop_reason"] != "stop"}
-
-
-@pytest.mark.slow
-@real
-def test_rows_match_the_samples_in_order() -> None:
-    """One row per question, sorted by language, as the reader gives the questions."""
-    languages = Calmqa().languages(CHECKOUT)
-    samples = Calmqa().read(CHECKOUT, benchmark="culture", languages=languages)
-    rows = transcript_rows(Calmqa(), CHECKOUT, answers_by="GPT 4o")
-    assert [(s.language, s.id) for s in samples] == [(r["language"], r["sample_id"]) for r in rows]

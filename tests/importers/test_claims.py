@@ -215,36 +215,37 @@ def test_a_veracity_as_a_boolean_is_understood(tmp_path: Path) -> None:
     assert ["true", "false"] == [sample.reference for sample in found]
 
 
-def test_a_missing_form_is_named(message: Callable[..., str]) -> None:
-    """With the claim and the language."""
-    line = _line(texts={"en": EN, "hu": {k: v for k, v in HU.items() if k != "topic"}})
-    assert "claim 'c01' in 'hu': key 'topic' is missing; it needs claim, question, topic" in (
-        message(line)
-    )
+PART = _line(id="c02", texts={"en": EN}, machine=[])
 
 
-def test_a_claim_without_a_language_is_named(message: Callable[..., str]) -> None:
-    """Whichever of the claims comes first; another one shows what is lacking."""
-    whole, part = _line(), _line(id="c02", texts={"en": EN}, machine=[])
-    assert (
-        "claims.jsonl:2: claim 'c02' has no text in 'hu', which 'c01' on line 1 has; write it, or "
-        "remove 'hu' from all claims"
-    ) == message(whole, part)
-    assert "claims.jsonl:1: claim 'c02' has no text in 'hu', which 'c01' on line 3 has" in (
-        message(part, "", whole)
-    )
-
-
-def test_an_id_given_twice_is_named(message: Callable[..., str]) -> None:
-    """With both lines."""
-    assert "claims.jsonl:3: id 'c01' is already on line 1; give each claim its own id" == (
-        message(_line(), "", _line())
-    )
-
-
-def test_what_is_not_utf8_is_named(message: Callable[..., str]) -> None:
-    """With its line."""
-    assert "claims.jsonl:2: byte 0xe9" in message(_line(), b'{"id": "caf\xe9"}')
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (
+            [_line(texts={"en": EN, "hu": {k: v for k, v in HU.items() if k != "topic"}})],
+            "claim 'c01' in 'hu': key 'topic' is missing; it needs claim, question, topic",
+        ),
+        (
+            [_line(), PART],
+            "claims.jsonl:2: claim 'c02' has no text in 'hu', which 'c01' on line 1 has; write it",
+        ),
+        (
+            [PART, "", _line()],
+            "claims.jsonl:1: claim 'c02' has no text in 'hu', which 'c01' on line 3 has",
+        ),
+        (
+            [_line(), "", _line()],
+            "claims.jsonl:3: id 'c01' is already on line 1; give each claim its own id",
+        ),
+        ([_line(), b'{"id": "caf\xe9"}'], "claims.jsonl:2: byte 0xe9"),
+    ],
+    ids=["a form", "a language", "the first lacks it", "an id twice", "not UTF-8"],
+)
+def test_what_lacks_or_is_there_twice_is_named(
+    message: Callable[..., str], lines: list[str | bytes], said: str
+) -> None:
+    """With the claim, the language and both lines."""
+    assert said in message(*lines)
 
 
 @given(text=st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1))

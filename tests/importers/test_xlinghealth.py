@@ -9,7 +9,7 @@ import sys
 from collections import Counter
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
@@ -271,6 +271,8 @@ def test_a_blank_right_answer_leaves_its_question_out(tmp_path: Path) -> None:
     assert ["q0000"] == [sample.id for sample in _read(file, "hi")]
     expected = "Small.xlsx: 1 right answer is blank, its question left out: hi row 4"
     assert [expected] == _notices(file)
+    file = _single(tmp_path, [(*values[:5], None, values[6]) for values in ROWS])
+    assert ["q0000", "q0007"] == [sample.id for sample in _read(file, "en")]
 
 
 def test_a_blank_wrong_answer_keeps_its_place(tmp_path: Path) -> None:
@@ -343,17 +345,6 @@ def test_questions_that_a_language_lacks_are_told(tmp_path: Path) -> None:
     assert ["Small.xlsx: hi lacks what other languages have: question 8"] == _notices(file)
 
 
-def test_a_language_with_nothing_but_blanks_is_refused(tmp_path: Path) -> None:
-    """Else its gates would see no case at all."""
-    rows = [(*values[:5], None, values[6]) for values in ROWS]
-    file = _single(tmp_path, rows)
-    assert ["q0000", "q0007"] == [sample.id for sample in _read(file, "en")]
-    assert _message(file) == (
-        "Small.xlsx: every question in 'hi' is blank or lacks its right answer; "
-        "leave the language out"
-    )
-
-
 # What is wrong
 
 
@@ -369,153 +360,98 @@ def test_a_missing_column_is_named(tmp_path: Path, column: str) -> None:
     assert message.endswith(f"Its columns: {', '.join(title.casefold() for title in header)}")
 
 
-def test_a_misspelt_column_is_suggested(tmp_path: Path) -> None:
-    """By its likeness to the missing one."""
-    header = [*HEADER[:1], "lable", *HEADER[2:]]
-    assert "column 'label' is missing. Is it 'lable'? " in _message(_single(tmp_path, ROWS, header))
+Sheets: TypeAlias = "dict[str, list[Sequence[Any]]]"
 
 
-def test_a_misspelt_language_is_suggested(tmp_path: Path) -> None:
-    """Else its column would be left out in silence."""
-    header = [*HEADER[:5], "question_Hinid", "answer_Hinid"]
-    message = _message(_single(tmp_path, ROWS, header))
-    assert message.startswith("Small.xlsx: sheet 'Sheet1': column 'question_hinid' is of no ")
-    assert "Did you mean 'hindi'?" in message
+def _one(*header: str, rows: Iterable[Sequence[Any]] = ROWS) -> Sheets:
+    return {"Sheet1": [header or HEADER, *rows]}
 
 
-@pytest.mark.parametrize(
-    ("header", "says"),
-    [
-        ((*HEADER, "question_English"), "2 columns are called 'question_english'; keep one"),
-        ((*HEADER, "question_eng"), "column 'question_eng' is one more for language 'en'"),
-        ((*HEADER, "ID"), "2 columns are called 'id'; keep one"),
-        ((*HEADER, "answer_Spanish"), "column 'question_spanish' is missing."),
-        (HEADER[:3], "no language has columns; expected question_English, answer_English"),
-    ],
-)
-def test_wrong_columns_are_refused(tmp_path: Path, header: tuple[str, ...], says: str) -> None:
-    """Twice, without their partner, or none for a language."""
-    message = _message(_single(tmp_path, ROWS, header))
-    assert message.startswith(f"Small.xlsx: sheet 'Sheet1': {says}")
+def _cell(row: int, **cells: Any) -> Sheets:
+    return _one(rows=_replaced(row, **cells))
 
 
-def test_a_workbook_of_something_else_shows_what_is_expected(tmp_path: Path) -> None:
-    """And what it has."""
-    message = _message(_write(tmp_path / "Small.xlsx", {"Budget": [["year", "sum"], [2024, 5]]}))
-    assert message.startswith("Small.xlsx: not XLingHealth's columns: expected one sheet with id, ")
-    assert message.endswith("Sheet 'Budget' has year, sum")
-
-
-def test_two_sheets_of_candidates_are_refused(tmp_path: Path) -> None:
-    """Neither can be left out in silence."""
-    file = _write(tmp_path / "Small.xlsx", {"A": [HEADER, *ROWS], "B": [HEADER, *ROWS]})
-    assert "Small.xlsx: sheets 'A' and 'B' both hold candidate answers; keep one" == _message(file)
-
-
-@pytest.mark.parametrize(
-    ("rows", "says"),
-    [
-        (_replaced(1, label=2), "row 3: 'label' is '2', but must be 1 for the right answer or 0"),
-        (_replaced(1, label=None), "row 3: 'label' is '', but must be 1"),
-        (_replaced(1, id=None), "row 3: 'id' is blank; number the questions 0, 1, 2, …"),
-        (_replaced(1, id=-1), "row 3: 'id' is '-1', but must be a whole number; "),
-        (_replaced(1, id=0.5), "row 3: 'id' is '0.5', but must be a whole number; "),
-        (_replaced(1, id="٣"), "row 3: 'id' is '٣', but must be a whole number; "),
-        (_replaced(1, answer_ids="x"), "row 3: 'answer_ids' is 'x', but must be a whole number"),
-        (_replaced(1, answer_ids=0), "row 3: question 0 already has answer 0 in row 2; keep one"),
-        (
-            _replaced(3, question_English="What is water?"),
-            "row 5: 'question_english' is not what it is in row 4, though both are question 7",
-        ),
-    ],
-)
-def test_a_wrong_cell_names_its_row(tmp_path: Path, rows: list[tuple[Any, ...]], says: str) -> None:
-    """As Excel shows it, and what must be there."""
-    assert _message(_single(tmp_path, rows)).startswith(f"Small.xlsx: sheet 'Sheet1', {says}")
-
-
-@pytest.mark.parametrize(
-    ("rows", "says"),
-    [
-        (_replaced(0, label=0), "question 0 has no right answer (rows 2, 3)"),
-        (_replaced(1, label=1), "question 0 has 2 right answers (rows 2, 3)"),
-    ],
-)
-def test_a_question_has_exactly_one_right_answer(
-    tmp_path: Path, rows: list[tuple[Any, ...]], says: str
-) -> None:
-    """The message lists the rows."""
-    expected = f"Small.xlsx: sheet 'Sheet1': {says}; exactly one of its rows must have label 1"
-    assert expected == _message(_single(tmp_path, rows))
-
-
-@pytest.mark.parametrize(
-    ("cell", "says"),
-    [
-        (None, "'neg_sample' is '', not a list such as [195, 136, 204, 13]"),
-        ("[7", "'neg_sample' is '[7', not a list such as "),
-        ("7", "'neg_sample' is '7', not a list such as "),
-        ("{7}", "'neg_sample' is '{7}', not a list such as "),
-        ("[" * 9999, "'neg_sample' is '[[["),
-        ("__import__('os').getcwd()", "'neg_sample' is \"__import__('os').getcwd()\", not a list"),
-        ("[7, None]", "'neg_sample' is 'None', but must be a whole number; "),
-        ("[True]", "'neg_sample' is 'True', but must be a whole number; "),
-        ("[99]", "'neg_sample' names question 99, which this sheet does not have; "),
-        ("[0]", "'neg_sample' names question 0 itself, whose answer is right"),
-        ("[7, '07']", "'neg_sample' names question 7 twice; keep one"),
-    ],
-)
-def test_a_wrong_list_of_wrong_answers_names_its_row(
-    tmp_path: Path, cell: str | None, says: str
-) -> None:
-    """In English, where it is read first."""
+def _english(cell: str | None) -> Sheets:
+    """Return the older layout with another list of wrong answers of the first question."""
     header, first, second = MULTI["English"]
-    file = _multi(tmp_path, English=[header, (*first[:3], cell), second])
-    assert _message(file).startswith(f"Small.xlsx: sheet 'English', row 2: {says}")
+    return {**MULTI, "English": [header, (*first[:3], cell), second]}
 
 
-def test_lists_of_wrong_answers_must_agree_between_languages(tmp_path: Path) -> None:
-    """Else versions of a question would not be parallel."""
-    header, first, second = MULTI["Hindi"]
-    file = _multi(tmp_path, Hindi=[header, (*first[:5], "[]"), second])
-    assert _message(file) == (
-        "Small.xlsx: sheet 'Hindi', row 2: 'neg_sample' is [], but for the same question 0 it is "
-        f"[7] in {file}: sheet 'English'; make them equal"
-    ).replace(f"{tmp_path}/", "")
-
-
-def test_an_id_given_twice_names_both_rows(tmp_path: Path) -> None:
-    """Also when it is written in another way."""
-    header, first, second = MULTI["English"]
-    file = _multi(tmp_path, English=[header, first, second, ("07", *second[1:])])
-    assert _message(file).startswith(
-        "Small.xlsx: sheet 'English', row 4: id 7 is already in row 3; "
-    )
-
-
-def test_a_sheet_of_an_unknown_language_is_refused(tmp_path: Path) -> None:
-    """With a suggestion; two of one language are, too."""
-    message = _message(_multi(tmp_path, Spanich=MULTI["Hindi"]))
-    assert message.startswith("Small.xlsx: sheet 'Spanich' is of no language we know: ")
-    assert "Did you mean 'spanish'?" in message
-    assert _message(_multi(tmp_path, hi=MULTI["Hindi"])).startswith(
-        "Small.xlsx: sheet 'hi' is one more for language 'hi'; keep one"
-    )
+NUMBER = "but must be a whole number; "
+NO_LIST = "not a list such as "
 
 
 @pytest.mark.parametrize(
     ("sheets", "says"),
     [
-        ({"Sheet1": [HEADER]}, "no questions below the header"),
-        ({"Sheet1": [HEADER, [], [None, " "]]}, "no questions below the header"),
-        ({"Sheet1": []}, "not XLingHealth's columns"),
+        # Columns: twice, misspelt, without their partner, or none for a language.
+        (_one(*HEADER, "question_English"), "2 columns are called 'question_english'; keep one"),
+        (_one(*HEADER, "question_eng"), "column 'question_eng' is one more for language 'en'"),
+        (_one(*HEADER, "ID"), "2 columns are called 'id'; keep one"),
+        (_one(*HEADER, "answer_Spanish"), "column 'question_spanish' is missing."),
+        (_one(*HEADER[:3]), "no language has columns; expected question_English, answer_English"),
+        (_one("id", "lable", *HEADER[2:]), "column 'label' is missing. Is it 'lable'? "),
+        (_one(*HEADER[:5], "question_Hinid", "answer_Hinid"), "'question_hinid' is of no "),
+        (_one(*HEADER[:5], "question_Hinid", "answer_Hinid"), "Did you mean 'hindi'?"),
+        # Sheets that are none, or one too many.
+        ({"Budget": [["year", "sum"]]}, "Small.xlsx: not XLingHealth's columns: expected one shee"),
+        ({"Budget": [["year", "sum"]]}, "Sheet 'Budget' has year, sum"),
+        ({"Sheet1": []}, "Small.xlsx: not XLingHealth's columns"),
+        ({"Sheet1": [HEADER]}, "Small.xlsx: no questions below the header"),
+        ({"Sheet1": [HEADER, [], [None, " "]]}, "Small.xlsx: no questions below the header"),
+        (
+            {"A": [HEADER, *ROWS], "B": [HEADER, *ROWS]},
+            "Small.xlsx: sheets 'A' and 'B' both hold candidate answers; keep one",
+        ),
+        ({**MULTI, "Spanich": [*MULTI["Hindi"]]}, "sheet 'Spanich' is of no language we know: "),
+        ({**MULTI, "Spanich": [*MULTI["Hindi"]]}, "Did you mean 'spanish'?"),
+        ({**MULTI, "hi": [*MULTI["Hindi"]]}, "sheet 'hi' is one more for language 'hi'; keep one"),
+        # Cells.
+        (_cell(1, label=2), "row 3: 'label' is '2', but must be 1 for the right answer or 0"),
+        (_cell(1, label=None), "row 3: 'label' is '', but must be 1"),
+        (_cell(1, id=None), "row 3: 'id' is blank; number the questions 0, 1, 2, …"),
+        (_cell(1, id=-1), f"row 3: 'id' is '-1', {NUMBER}"),
+        (_cell(1, id=0.5), f"row 3: 'id' is '0.5', {NUMBER}"),
+        (_cell(1, id="٣"), f"row 3: 'id' is '٣', {NUMBER}"),
+        (_cell(1, answer_ids="x"), "row 3: 'answer_ids' is 'x', but must be a whole number"),
+        (_cell(1, answer_ids=0), "row 3: question 0 already has answer 0 in row 2; keep one"),
+        (
+            _cell(3, question_English="What is water?"),
+            "row 5: 'question_english' is not what it is in row 4, though both are question 7",
+        ),
+        (_cell(0, label=0), "question 0 has no right answer (rows 2, 3); exactly one of its rows"),
+        (_cell(1, label=1), "question 0 has 2 right answers (rows 2, 3); exactly one of its rows"),
+        (
+            _one(rows=[(*values[:5], None, values[6]) for values in ROWS]),
+            "every question in 'hi' is blank or lacks its right answer; leave the language out",
+        ),
+        # Lists of wrong answers.
+        (_english(None), f"sheet 'English', row 2: 'neg_sample' is '', {NO_LIST}[195, 136, 204"),
+        (_english("[7"), f"'neg_sample' is '[7', {NO_LIST}"),
+        (_english("7"), f"'neg_sample' is '7', {NO_LIST}"),
+        (_english("{7}"), f"'neg_sample' is '{{7}}', {NO_LIST}"),
+        (_english("[" * 9999), "'neg_sample' is '[[["),
+        (_english("__import__('os')"), "'neg_sample' is \"__import__('os')\", not a list"),
+        (_english("[7, None]"), f"'neg_sample' is 'None', {NUMBER}"),
+        (_english("[True]"), f"'neg_sample' is 'True', {NUMBER}"),
+        (_english("[99]"), "'neg_sample' names question 99, which this sheet does not have; "),
+        (_english("[0]"), "'neg_sample' names question 0 itself, whose answer is right"),
+        (_english("[7, '07']"), "'neg_sample' names question 7 twice; keep one"),
+        (
+            {**MULTI, "Hindi": [MULTI["Hindi"][0], (*MULTI["Hindi"][1][:5], "[]")]},
+            "sheet 'Hindi', row 2: 'neg_sample' is [], but for the same question 0 it is [7] in ",
+        ),
+        (
+            {**MULTI, "English": [*MULTI["English"], ("07", *MULTI["English"][2][1:])]},
+            "Small.xlsx: sheet 'English', row 4: id 7 is already in row 3; ",
+        ),
     ],
 )
-def test_an_empty_sheet_is_refused(
-    tmp_path: Path, sheets: dict[str, list[tuple[Any, ...]]], says: str
-) -> None:
-    """A benchmark without questions would pass every gate."""
-    assert _message(_write(tmp_path / "Small.xlsx", sheets)).startswith(f"Small.xlsx: {says}")
+def test_what_is_wrong_is_named(tmp_path: Path, sheets: Sheets, says: str) -> None:
+    """File, sheet and row as Excel shows them, and what must be there."""
+    message = _message(_write(tmp_path / "Small.xlsx", sheets))
+    assert message.startswith("Small.xlsx: ")
+    assert says in message
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling.analysis.loaded_run import load_run
 from pytest_xling.cli import main
 from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find
@@ -20,11 +19,12 @@ from pytest_xling.papers.calmqa import CATEGORIES as COLUMNS
 from pytest_xling.papers.calmqa import TABLES, categories_of
 from pytest_xling.planning.benchmark import samples_in
 from pytest_xling.text.categories import CATEGORIES
-from tests.runs import Scored, put_run
+from tests.runs import Scored
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from pytest_xling.analysis.loaded_run import LoadedRun
     from pytest_xling.papers.recipe import Row
 
 CALMQA = Path(__file__).resolve().parents[2] / "../shared/data/calmqa"
@@ -49,15 +49,9 @@ def _questions(
 
 
 @pytest.fixture
-def rows(tmp_path: Path) -> Callable[..., list[Row]]:
+def rows(keep: Callable[..., LoadedRun]) -> Callable[..., list[Row]]:
     """Returns the rows of a run that asked these questions."""
-
-    def made(*asked: list[Scored], **options: str) -> list[Row]:
-        path = tmp_path / f"{len(list(tmp_path.iterdir()))}.sqlite"
-        put_run(path, [one for some in asked for one in some])
-        return TABLES["categories"](load_run("run-1", store=path), **options)
-
-    return made
+    return lambda *scored, **options: TABLES["categories"](keep(*scored), **options)
 
 
 def test_by_hand(rows: Callable[..., list[Row]]) -> None:

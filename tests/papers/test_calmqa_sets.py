@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from scipy.stats import ks_2samp
 
-from pytest_xling.analysis.loaded_run import load_run
 from pytest_xling.cli import main
 from pytest_xling.errors import ConfigError
 from pytest_xling.papers.calmqa import SETS, TABLES
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from pytest_xling.analysis.loaded_run import LoadedRun
     from pytest_xling.papers.recipe import Row
 
 
@@ -47,15 +47,9 @@ def _drawn(mean: float, n: int, seed: int) -> list[float]:
 
 
 @pytest.fixture
-def rows(tmp_path: Path) -> Callable[..., list[Row]]:
+def rows(keep: Callable[..., LoadedRun]) -> Callable[..., list[Row]]:
     """Returns the rows of a run with these scores."""
-
-    def made(*scored: list[Scored], **options: Any) -> list[Row]:
-        path = tmp_path / f"{len(list(tmp_path.iterdir()))}.sqlite"
-        put_run(path, [one for some in scored for one in some])
-        return TABLES["sets"](load_run("run-1", store=path), **options)
-
-    return made
+    return lambda *scored, **options: TABLES["sets"](keep(*scored), **options)
 
 
 def test_each_language_is_tested_and_holm_corrects_over_them(

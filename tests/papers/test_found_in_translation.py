@@ -7,19 +7,19 @@ from collections import Counter
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling.analysis.loaded_run import load_run
 from pytest_xling.errors import ConfigError
 from pytest_xling.languages import languages, training_languages
 from pytest_xling.papers.found_in_translation import GROUPINGS, TABLES
-from tests.runs import Scored, put_run
+from tests.runs import Scored
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from pytest_xling.analysis.loaded_run import LoadedRun
     from pytest_xling.papers.recipe import Row
 
 # A. Gupta, M. Mehta, Z. Xu, V. Srikumar: Found in Translation: Measuring Multilingual LLM
@@ -144,15 +144,9 @@ def _empathy(language: str, *values: float | None) -> list[Scored]:
 
 
 @pytest.fixture
-def rows(tmp_path: Path) -> Callable[..., list[Row]]:
+def rows(keep: Callable[..., LoadedRun]) -> Callable[..., list[Row]]:
     """Returns the rows of a run with these scores."""
-
-    def made(*scored: list[Scored], **options: Any) -> list[Row]:
-        path = tmp_path / f"{len(list(tmp_path.iterdir()))}.sqlite"
-        put_run(path, [one for some in scored for one in some])
-        return TABLES["parity"](load_run("run-1", store=path), **options)
-
-    return made
+    return lambda *scored, **options: TABLES["parity"](keep(*scored), **options)
 
 
 def _at(rows: list[Row], **place: str | None) -> Row:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling.analysis.loaded_run import load_run
 from pytest_xling.cli import main
 from pytest_xling.errors import ConfigError
 from pytest_xling.papers.language_confusion import COLUMNS, TABLES
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from pytest_xling.analysis.loaded_run import LoadedRun
     from pytest_xling.papers.recipe import Row
 
 
@@ -42,15 +42,9 @@ def _answers(
 
 
 @pytest.fixture
-def rows(tmp_path: Path) -> Callable[..., list[Row]]:
+def rows(keep: Callable[..., LoadedRun]) -> Callable[..., list[Row]]:
     """Returns the rows of a run with these scores."""
-
-    def made(*scored: list[Scored], **options: Any) -> list[Row]:
-        path = tmp_path / f"{len(list(tmp_path.iterdir()))}.sqlite"
-        put_run(path, [one for of in scored for one in of])
-        return TABLES["confusion"](load_run("run-1", store=path), **options)
-
-    return made
+    return lambda *scored, **options: TABLES["confusion"](keep(*scored), **options)
 
 
 RIGHT, WRONG, UNUSABLE, ENGLISH_WORDS = (0.0, 0.0), (1.0, 1.0), (None, 0.0), (0.0, 1.0)

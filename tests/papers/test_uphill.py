@@ -3,35 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
 
-from pytest_xling.analysis.loaded_run import load_run
 from pytest_xling.errors import ConfigError, EvaluationError
 from pytest_xling.papers.uphill import COLUMNS, TABLES
-from tests.runs import UNPARSED, Scored, answered, made_up_stances, put_run
+from tests.runs import UNPARSED, answered, made_up_stances
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     from pytest_xling.analysis.loaded_run import LoadedRun
     from pytest_xling.papers.recipe import Row
     from pytest_xling.text.stance import Stance
 
 Keep: TypeAlias = "Callable[..., LoadedRun]"
-
-
-@pytest.fixture
-def keep(tmp_path: Path) -> Keep:
-    """Keeps scores as a run, and reads it."""
-
-    def kept(scored: Sequence[Scored], *, run_id: str = "run-1", **options: Any) -> LoadedRun:
-        path = put_run(tmp_path / "s.sqlite", scored, run_id=run_id, **options)
-        return load_run(run_id, store=path)
-
-    return kept
 
 
 def _value(rows: Sequence[Row], measure: str, **place: object) -> object:
@@ -152,7 +139,7 @@ def test_temperatures_are_not_mixed(keep: Keep) -> None:
     assert {0.0} == {row["temperature"] for row in rows[:half]}
     assert {1.0} == {row["temperature"] for row in rows[half:]}
     assert [row["value"] for row in rows[:half]] == [row["value"] for row in rows[half:]]
-    left = keep(made_up_stances(), run_id="run-2", settings={"temperatures": [None]})
+    left = keep(made_up_stances(), settings={"temperatures": [None]})
     assert {None} == {row["temperature"] for row in TABLES["stance"](left)}
 
 
@@ -165,19 +152,18 @@ def test_fabricated_claims_stand_alone(keep: Keep) -> None:
     assert 1.0 == _value(rows, "agree", level=4, veracity="fabricated")
     assert 1.0 == _value(rows, "consistency", veracity="fabricated")
     assert {"all", "false"} == {row["veracity"] for row in rows if row["measure"] == "accuracy"}
-    alone = TABLES["stance"](keep(made, run_id="run-2"))
+    alone = TABLES["stance"](keep(made))
     assert {"fabricated"} == {row["veracity"] for row in alone}
 
 
 def test_the_question_stands_where_no_claim_does(keep: Keep) -> None:
     """For data whose reader does not tell."""
-    told = [replace(one, metadata={**one.metadata}) for one in SMALL]
-    for one in told:
-        assert isinstance(one.metadata, dict)
-        del one.metadata["claim"]
+    told = [
+        replace(one, metadata={k: v for k, v in one.metadata.items() if k != "claim"})
+        for one in SMALL
+    ]
     hindi = [replace(one, language="hi", readings={"stance_score": 0.0}) for one in told]
-    run = keep([*told, *hindi])
-    rows = TABLES["stance"](run)
+    rows = TABLES["stance"](keep(told, hindi))
     assert {""} == {row["text"] for row in rows if row["measure"] == "flip"}
 
 
@@ -196,4 +182,4 @@ def test_other_runs_are_refused(keep: Keep) -> None:
         TABLES["stance"](keep(other))
     wrong = [replace(SMALL[0], readings={"stance_score": 0.5})]
     with pytest.raises(EvaluationError, match=r"gave 0\.5; a stance is -1, 0 or 1"):
-        TABLES["stance"](keep(wrong, run_id="run-2"))
+        TABLES["stance"](keep(wrong))

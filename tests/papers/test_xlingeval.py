@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import random
-from typing import TYPE_CHECKING, Any, TypeAlias
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
 
 import pandas as pd
 import pytest
@@ -14,9 +15,7 @@ from statsmodels.stats.multicomp import pairwise_tukeyhsd
 
 from pytest_xling.analysis.loaded_run import load_run
 from pytest_xling.errors import ConfigError, EvaluationError
-from pytest_xling.papers.xlingeval import (
-    TABLES,
-)
+from pytest_xling.papers.xlingeval import TABLES
 from pytest_xling.store.database import Database
 from pytest_xling.store.outputs import step_id
 from pytest_xling.store.scores import add_run_steps
@@ -39,16 +38,11 @@ LABELS = ("more_comprehensive", "less_comprehensive", "dissimilar", "contradicto
 
 def _lossy() -> list[Scored]:
     """Return made-up scores, some of them lost: q03 in Hindi, q05 in Chinese at 1."""
+    lost = {("q03", "hi", ""), ("q03", "hi", "t1"), ("q05", "zh", "t1")}
     return [
-        Scored(
-            id=one.id,
-            language=one.language,
-            condition=one.condition,
-            readings={**one.readings, "sim_sent": None}
-            if (one.id, one.language) == ("q03", "hi")
-            or (one.id, one.language, one.condition) == ("q05", "zh", "t1")
-            else one.readings,
-        )
+        replace(one, readings={**one.readings, "sim_sent": None})
+        if (one.id, one.language, one.condition) in lost
+        else one
         for one in made_up(MEANS, questions=12)
     ]
 
@@ -75,16 +69,6 @@ def _frame(metric: str, temperature: float, *, complete: bool) -> pd.DataFrame:
 
 
 Keep: TypeAlias = "Callable[..., LoadedRun]"
-
-
-@pytest.fixture
-def keep(tmp_path: Path) -> Keep:
-    """Keeps scores as a run, and reads it."""
-
-    def kept(scored: list[Scored], **options: Any) -> LoadedRun:
-        return load_run("run-1", store=put_run(tmp_path / "s.sqlite", scored, **options))
-
-    return kept
 
 
 @pytest.mark.parametrize("pairwise", [False, True])
@@ -116,19 +100,13 @@ TABLE_A9 = {
 }
 
 
-def test_drops_of_the_paper(tmp_path: Path) -> None:
+def test_drops_of_the_paper(keep: Keep) -> None:
     """Table A9's percentages follow from its means."""
-    answers = [
-        Scored(id="q1", language=language, readings={metric: mean})
-        for metric, (english, others) in TABLE_A9.items()
-        for language, mean in {"en": english, **{c: m for c, (m, _) in others.items()}}.items()
-    ]
-    # One sample per metric: they share ids, so each metric is a run of its own.
-    for number, metric in enumerate(TABLE_A9):
-        own = [one for one in answers if metric in one.readings]
-        put_run(tmp_path / "s.sqlite", own, run_id=f"run-{number}")
-    for number, (_, others) in enumerate(TABLE_A9.values()):
-        rows = TABLES["consistency"](load_run(f"run-{number}", store=tmp_path / "s.sqlite"))
+    for metric, (english, others) in TABLE_A9.items():
+        means = {"en": english, **{code: mean for code, (mean, _) in others.items()}}
+        rows = TABLES["consistency"](
+            keep([Scored(id="q1", language=c, readings={metric: m}) for c, m in means.items()])
+        )
         drops = {str(row["language"]): float(str(row["change_percent"])) for row in rows}
         assert 0.0 == drops.pop("en")
         printed = {code: drop for code, (_, drop) in others.items()}
@@ -373,9 +351,7 @@ def test_answers_without_a_label_are_counted_and_not_compared(keep: Keep) -> Non
     """They are in n and in no_label; their samples are in no pair."""
     answers = _labelled({"en": (5, 5, 0, 2), "hi": (4, 6, 0, 2)})
     unlabelled = dict.fromkeys(LABELS, None)
-    answers[0] = Scored(
-        id="q0000", language="en", readings=unlabelled, benchmark="health-correctness"
-    )
+    answers[0] = replace(answers[0], readings=unlabelled)
     rows = TABLES["correctness"](keep(answers))
     assert [(1, 12, None), (0, 12, 11)] == [
         (row["no_label"], row["n"], row["pairs"]) for row in rows
@@ -460,13 +436,7 @@ def _by_scikit_learn(row: Row, condition: str) -> dict[str, float]:
 def test_verifiability_without_probabilities(keep: Keep) -> None:
     """No honest AUC, and why; at one temperature there is no spread."""
     answers = [
-        Scored(
-            id=one.id,
-            language=one.language,
-            readings={"says_right": one.readings["says_right"]},
-            benchmark=one.benchmark,
-            metadata=one.metadata,
-        )
+        replace(one, readings={"says_right": one.readings["says_right"]})
         for one in VERDICTS
         if one.condition == ""
     ]
@@ -478,11 +448,7 @@ def test_verifiability_without_probabilities(keep: Keep) -> None:
 
 def test_verifiability_needs_to_know_what_is_right(keep: Keep) -> None:
     """A run that asked something else is not scored by guessing."""
-    answers = [
-        Scored(
-            id="q1", language="en", readings={"says_right": 1.0}, benchmark="health-verifiability"
-        )
-    ]
+    answers = [replace(VERDICTS[0], metadata={})]
     with pytest.raises(ConfigError, match="expand: candidates"):
         TABLES["verifiability"](keep(answers))
 

@@ -43,6 +43,7 @@ def test_without_a_price() -> None:
     """The cost is unknown, not 0, and the option that tells is named."""
     text = _text(None, paid=True, price=None)
     assert "0.00" not in text
+    assert all(len(line) <= 80 for line in text.splitlines())
     assert ["all", "2,400", "400", "60,000", "4,096,000", "unknown"] in [
         line.split() for line in text.splitlines()
     ]
@@ -54,14 +55,9 @@ def test_a_model_that_costs_nothing() -> None:
     for price in (None, (1.0, 2.0)):
         text = _text(None, paid=False, price=price)
         assert "$" not in text
+        assert all(len(line) <= 80 for line in text.splitlines())
         assert "--xling-price" not in text
         assert text.endswith("Asking this model is free.")
         assert ["all", "2,400", "400", "60,000", "4,096,000"] in [
             line.split() for line in text.splitlines()
         ]
-
-
-def test_lines_fit_a_terminal() -> None:
-    """Of 80 columns."""
-    for paid in (True, False):
-        assert all(len(line) <= 80 for line in _text(None, paid=paid, price=None).splitlines())

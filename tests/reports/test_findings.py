@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_xling.records import Threshold
 from pytest_xling.reports.findings import find_worst
-from pytest_xling.store.database import Database
 from pytest_xling.store.verdicts import read_verdicts
 from tests.reports.stories import ENGLISH, HINDI, HOSTILE, LOOP
-from tests.runs import Asked, make_run
+from tests.runs import Asked
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
 
     from sqlalchemy import Connection
 
     from pytest_xling.records import Finding
+
+
+Run: TypeAlias = "Callable[..., Connection]"
 
 
 def _findings(connection: Connection, *, limit: int) -> list[Finding]:
@@ -52,7 +54,7 @@ def test_no_answer_has_no_text(story: Connection) -> None:
     assert [("", "API error: 500 from upstream")] == [(f.answer, f.reason) for f in found]
 
 
-def test_gates_take_turns(tmp_path: Path) -> None:
+def test_gates_take_turns(evaluated: Run) -> None:
     """The first findings are of different languages, those furthest over budget first."""
     asked = [
         Asked(id=f"q{number}", language=language, text=LOOP)
@@ -64,13 +66,11 @@ def test_gates_take_turns(tmp_path: Path) -> None:
         Threshold(benchmark="culture", metric="repetition", language=code, max_rate=0.01, min_n=1)
         for code in ("en", "es")
     ]
-    run = make_run(tmp_path / "s.sqlite", asked, metrics=["repetition"], gates=gates)
-    with Database(run.path).read() as connection:
-        cases = [finding.case for finding in _findings(connection, limit=3)]
-    assert ["q0-es", "q0-en", "q1-es"] == cases
+    found = _findings(evaluated(asked, metrics=["repetition"], gates=gates), limit=3)
+    assert ["q0-es", "q0-en", "q1-es"] == [finding.case for finding in found]
 
 
-def test_a_mean_beyond_its_limit_shows_its_extremes(tmp_path: Path) -> None:
+def test_a_mean_beyond_its_limit_shows_its_extremes(evaluated: Run) -> None:
     """Of a ceiling that failed the longest answers are shown, of a floor the shortest."""
     asked = [
         Asked(id=f"q{words}", language=language, text="word " * words)
@@ -81,34 +81,29 @@ def test_a_mean_beyond_its_limit_shows_its_extremes(tmp_path: Path) -> None:
         Threshold(benchmark="culture", metric="answer_length", language="en", ceiling=1, min_n=1),
         Threshold(benchmark="culture", metric="answer_length", language="es", floor=900, min_n=1),
     ]
-    run = make_run(tmp_path / "s.sqlite", asked, metrics=["answer_length"], gates=gates)
-    with Database(run.path).read() as connection:
-        found = _findings(connection, limit=4)
+    found = _findings(evaluated(asked, metrics=["answer_length"], gates=gates), limit=4)
     assert ["q31-en", "q28-es", "q30-en", "q29-es"] == [finding.case for finding in found]
     assert "ceiling of the mean 1" in found[0].reason
     assert "floor of the mean 900" in found[1].reason
 
 
-def test_a_share_is_shown_with_three_decimals(tmp_path: Path) -> None:
+def test_a_share_is_shown_with_three_decimals(evaluated: Run) -> None:
     """Two sentences of three in the right language are 0.667."""
     gate = Threshold(
         benchmark="culture", metric="language_consistency", language="en", floor=0.9, min_n=1
     )
     texts = (f"{ENGLISH} {HINDI} {ENGLISH}", *[HINDI] * 6)
     asked = [Asked(id=f"q{n}", language="en", text=text) for n, text in enumerate(texts)]
-    run = make_run(tmp_path / "s.sqlite", asked, metrics=["language_consistency"], gates=[gate])
-    with Database(run.path).read() as connection:
-        found = _findings(connection, limit=9)
+    found = _findings(evaluated(asked, metrics=["language_consistency"], gates=[gate]), limit=9)
     assert "0.667; floor of the mean 0.9; 2 of 3 sentences in en" in found[-1].reason
 
 
-def test_without_gates_any_flag_counts(tmp_path: Path) -> None:
+def test_without_gates_any_flag_counts(evaluated: Run) -> None:
     """Where nothing is gated flagged answers are shown all the same; numbers are not flags."""
     asked = [
         Asked(id="q1", language="hi", text=ENGLISH),
         Asked(id="q2", language="hi", text=HINDI),
     ]
-    run = make_run(tmp_path / "s.sqlite", asked, metrics=["wrong_language", "language_consistency"])
-    with Database(run.path).read() as connection:
-        ranked = find_worst(connection, "run-1", [], limit=5)
+    connection = evaluated(asked, metrics=["wrong_language", "language_consistency"])
+    ranked = find_worst(connection, "run-1", [], limit=5)
     assert [("ungated", "q1-hi")] == [(found.standing, found.finding.case) for found in ranked]

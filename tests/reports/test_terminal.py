@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
 
@@ -18,9 +18,14 @@ from tests.reports.terminals import widest_columns
 from tests.runs import Asked, make_run
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sqlalchemy import Connection
 
     from pytest_xling.config.store_location import StoreLocation
+
+Run: TypeAlias = "Callable[..., Connection]"
+
 
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -51,23 +56,13 @@ def test_table_has_values_intervals_and_outcomes(story: Connection) -> None:
     assert "✓ pass   ✗ fail   ? inconclusive   lo–hi: 95% interval" in text
     assert "max 50.0%" in text
 
-
-def test_unscored_languages_have_no_number(story: Connection) -> None:
-    """Kirundi cannot be identified: a dash, never 0."""
-    assert _row(_summary(story), "rn Kirundi")[-2:] == ["?", "–"]
-
-
-def test_metrics_without_a_gate_stand_apart(story: Connection) -> None:
-    """Emoji has no gate: its rates are in a table of their own."""
-    text = _summary(story)
+    # Kirundi cannot be identified: a dash, never 0.
+    assert _row(text, "rn Kirundi")[-2:] == ["?", "–"]
+    # Emoji has no gate: its rates are in a table of their own.
     gated, plain = text.split("without a gate")
     assert "emoji" not in gated
     assert ["en", "English", "4", "0.0%"] == _row(plain, "en English")
-
-
-def test_last_word_counts_gates(story: Connection) -> None:
-    """Hindi fails; English passes all but repetition; Kirundi and Hindi loops are undecided."""
-    text = _summary(story)
+    # Hindi fails; English passes all but repetition; Kirundi and Hindi loops are undecided.
     assert "gate closed: 1 of 7 gates failed, 3 inconclusive" in text
     assert "more: xling show run-1 --verbose" in text
     assert "(thresholds.yaml:7)" in text
@@ -117,69 +112,54 @@ def test_verbose_shows_intervals_without_a_gate(story: Connection) -> None:
     assert ["en", "English", "4", "0.0%", "0.0–70.8"] == _row(plain, "en English")
 
 
-def test_texts_of_every_script_fit(tmp_path: Path) -> None:
+def test_texts_of_every_script_fit(evaluated: Run) -> None:
     """A terminal gives a vowel sign of Hindi a column, and a letter of Chinese two."""
     chinese = "面包在热烤箱里烘烤的时候为什么会膨胀变大？" * 9
     asked = [Asked(id="q1", language="zh", text=HINDI * 9, question=chinese)]
-    run = make_run(tmp_path / "s.sqlite", asked, metrics=["wrong_language"])
-    with Database(run.path).read() as connection:
-        lines = _summary(connection).split("Worst findings")[1].splitlines()
+    text = _summary(evaluated(asked, metrics=["wrong_language"]))
+    lines = text.split("Worst findings")[1].splitlines()
     assert 6 == sum(line.startswith(("  asked", "  answer", " " * 10)) for line in lines)
     assert [] == [line for line in lines if widest_columns(line) > 80]
 
 
-def test_an_empty_run_says_so(tmp_path: Path) -> None:
+def test_an_empty_run_says_so(evaluated: Run) -> None:
     """A run without answers or gates has a summary too."""
-    run = make_run(tmp_path / "s.sqlite", [], metrics=[])
-    with Database(run.path).read() as connection:
-        text = _summary(connection)
+    text = _summary(evaluated([], metrics=[]))
     assert "No case has been evaluated yet." in text
     assert "no gate was judged" in text
 
 
-def test_long_lists_of_gates_are_cut(tmp_path: Path) -> None:
+def test_long_lists_of_gates_are_cut(evaluated: Run) -> None:
     """A dozen lines of reasons, and how many gates were left out; all when verbose."""
     gates = [
         Threshold(benchmark="culture", metric="emoji", language=code, max_rate=0.1, min_n=index + 2)
         for index, code in enumerate(codes()[:20])
     ]
     asked = [Asked(id="q1", language=gate.language, text=ENGLISH) for gate in gates]
-    run = make_run(tmp_path / "s.sqlite", asked, metrics=["emoji"], gates=gates)
-    with Database(run.path).read() as connection:
-        assert "… and 8 more gates that did not pass" in _summary(connection)
-        assert "more gates" not in _summary(connection, verbose=True)
+    connection = evaluated(asked, metrics=["emoji"], gates=gates)
+    assert "… and 8 more gates that did not pass" in _summary(connection)
+    assert "more gates" not in _summary(connection, verbose=True)
 
 
-def test_an_incomplete_run_is_undecided(tmp_path: Path) -> None:
+def test_an_incomplete_run_is_undecided(evaluated: Run) -> None:
     """As the exit code 3 says; whoever knows better may say so."""
     gate = Threshold(benchmark="culture", metric="emoji", language="en", max_rate=0.9, min_n=1)
     asked = [Asked(id=f"q{number}", language="en", text=ENGLISH) for number in range(3)]
-    run = make_run(
-        tmp_path / "s.sqlite", asked, metrics=["emoji"], gates=[gate], status="incomplete"
-    )
-    with Database(run.path).read() as connection:
-        assert "gate undecided: answers are missing; 1 of 1 gate passed" in _summary(connection)
-        came_to = run_summary(connection, "run-1", complete=True)
-        text = summary(came_to, width=80, color=False, verbose=False)
+    connection = evaluated(asked, metrics=["emoji"], gates=[gate], status="incomplete")
+    assert "gate undecided: answers are missing; 1 of 1 gate passed" in _summary(connection)
+    came_to = run_summary(connection, "run-1", complete=True)
+    text = summary(came_to, width=80, color=False, verbose=False)
     assert "gate open: 1 of 1 gate passed" in text
 
 
-def test_commands_to_copy_stay_on_one_line(tmp_path: Path) -> None:
+def test_commands_to_copy_stay_on_one_line(evaluated: Run) -> None:
     """However long a run's name is; a file is told from here, and quoted for the shell."""
     name = "nightly-2026-11-21-" + "x" * 80
     gate = Threshold(benchmark="culture", metric="emoji", language="en", max_rate=0.9)
     asked = [Asked(id="q1", language="en", text=ENGLISH)]
-    run = make_run(
-        tmp_path / "s.sqlite",
-        asked,
-        metrics=["emoji"],
-        gates=[gate],
-        run_id=name,
-        settings={"thresholds": str(Path.cwd() / "my limits.yaml")},
-    )
-    with Database(run.path).read() as connection:
-        came_to = run_summary(connection, name)
-        text = summary(came_to, width=80, color=False, verbose=False)
+    settings = {"thresholds": str(Path.cwd() / "my limits.yaml")}
+    connection = evaluated(asked, metrics=["emoji"], gates=[gate], run_id=name, settings=settings)
+    text = summary(run_summary(connection, name), width=80, color=False, verbose=False)
     assert [
         f"more: xling show {name} --verbose",
         f"      xling gate {name} --thresholds 'my limits.yaml'",
@@ -214,11 +194,10 @@ def test_commands_name_what_they_would_not_find(
     assert commands == said(run.path)
 
 
-def test_a_share_ends_at_1(tmp_path: Path) -> None:
+def test_a_share_ends_at_1(evaluated: Run) -> None:
     """The interval of a mean near 1 does not go beyond what a share can be."""
     texts = [ENGLISH, ENGLISH, ENGLISH, f"{ENGLISH} {HINDI}"]
     asked = [Asked(id=f"q{n}", language="en", text=text) for n, text in enumerate(texts)]
-    run = make_run(tmp_path / "s.sqlite", asked, metrics=["language_consistency"])
-    with Database(run.path).read() as connection:
-        row = _row(_summary(connection, verbose=True), "en English")
+    text = _summary(evaluated(asked, metrics=["language_consistency"]), verbose=True)
+    row = _row(text, "en English")
     assert 0.9 < float(row[-1].rpartition("–")[2]) <= 1
