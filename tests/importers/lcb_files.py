@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-__all__ = ["COLUMNS", "OUTPUTS", "TEST_SETS", "as_csv", "make_clone"]
 
 COLUMNS = ("id", "model", "completion", "task", "source", "language")
 

@@ -12,7 +12,6 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["PRINTED", "ROUNDING", "Pair", "Printed", "identity", "sample"]
 
 ROUNDING = 0.00005
 """Means and ends of intervals are printed with four digits."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pytest_xling.records import Threshold
 from tests.runs import Asked
 
-__all__ = ["ENGLISH", "GATES", "HINDI", "HOSTILE", "LOOP", "METRICS", "STORY"]
-
 ENGLISH = (
     "Ice floats because frozen water takes up more room than liquid water of the same weight, "
     "so every litre of it is lighter than the lake around it."

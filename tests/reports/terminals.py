@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["TMUX", "rows_in_tmux", "widest_columns"]
 
 TMUX = shutil.which("tmux")
 

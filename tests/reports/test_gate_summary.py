@@ -3,31 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling.records import Estimate, Outcome, Threshold, Verdict
 from pytest_xling.reports.gate_summary import GateSummary
 from pytest_xling.reports.run_summary import faults_met
 from pytest_xling.reports.terminal import judgement
+from tests.reports.verdicts import verdict
+
+if TYPE_CHECKING:
+    from pytest_xling.records import Outcome, Verdict
 
 
 def _verdict(outcome: Outcome, language: str = "hi", *, warn: bool = False) -> Verdict:
-    return Verdict(
-        case=f"emoji-{language}",
-        outcome=outcome,
-        estimate=Estimate(
-            metric="emoji", language=language, value=0.5, low=0.1, high=0.9, n=4, unscored=0
-        ),
-        threshold=Threshold(
-            benchmark="culture",
-            metric="emoji",
-            language=language,
-            max_rate=0.1,
-            on_inconclusive="warn" if warn else "fail",
-        ),
-        reason=f"because {outcome}",
-    )
+    return verdict(outcome, language=language, on_inconclusive="warn" if warn else "fail")
 
 
 PASS, FAIL, ERROR = _verdict("pass"), _verdict("fail"), _verdict("error")

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_xling.gates.evidence import Behind
-from pytest_xling.records import Estimate, Threshold, Verdict
 from pytest_xling.reports.github.summary import step_summary
 from pytest_xling.reports.html.model import report_model
 from pytest_xling.reports.judges import Judges, judges_of
@@ -21,6 +20,7 @@ from pytest_xling.store.outputs import step_id
 from pytest_xling.store.runs import add_run, get_run
 from pytest_xling.store.scores import add_run_steps
 from pytest_xling.store.verdicts import put_verdict, read_verdicts
+from tests.reports.verdicts import verdict
 from tests.runs import RUN
 
 if TYPE_CHECKING:
@@ -76,19 +76,8 @@ def run(tmp_path: Path) -> Iterator[Connection]:
             ("contradictory", "sw"),
             ("gone", "zh"),
         ):
-            made = Estimate(
-                metric=metric, language=language, value=0.0, low=0.0, high=0.1, n=40, unscored=0
-            )
-            verdict = Verdict(
-                case=f"{metric}-{language}",
-                outcome="pass",
-                estimate=made,
-                threshold=Threshold(
-                    benchmark="health", metric=metric, language=language, max_rate=0.2
-                ),
-                reason="fine",
-            )
-            put_verdict(connection, "run-1", benchmark="health", verdict=verdict)
+            passed = verdict("pass", metric=metric, language=language, benchmark="health")
+            put_verdict(connection, "run-1", benchmark="health", verdict=passed)
         for made_of in (
             calibration("en", wrong=0),
             calibration("hi", wrong=0),
@@ -144,8 +133,8 @@ def test_the_page_has_it_first(run: Connection) -> None:
 def test_judges_that_gates_cannot_decide_by_are_named(run: Connection) -> None:
     """Where a gate demands a macro F1 that the judge does not surely reach, or is not measured."""
     demanding = [
-        replace(verdict, threshold=replace(verdict.threshold, min_judge_f1=0.7))
-        for verdict in read_verdicts(run, "run-1")
+        replace(each, threshold=replace(each.threshold, min_judge_f1=0.7))
+        for each in read_verdicts(run, "run-1")
     ]
     record = get_run(run, "run-1")
     assert not any(judges_of(run, record, read_verdicts(run, "run-1")).undecided)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-__all__ = ["Command", "heard"]
-
 KNOWN = {
     "add-mask",
     "add-matcher",

@@ -3,48 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling.records import Estimate, Threshold, Verdict
 from pytest_xling.reports.gate_summary import GateSummary
 from pytest_xling.reports.github.commands import gate_annotations, listen_again, stop_listening
 from tests.reports.github.runner import Command, heard
+from tests.reports.verdicts import verdict as made_verdict
 
 if TYPE_CHECKING:
-    from pytest_xling.records import Outcome
+    from pytest_xling.records import Outcome, Verdict
 
 FILE = Path("/work/repo/gates/thresholds.yaml")
 ATTACK = "5% of 1, a: b\n::error::owned\r##[add-mask]x%0A"
 
 
-def verdict(
-    outcome: Outcome = "fail", *, language: str = "hi", reason: str = "too many"
-) -> Verdict:
-    """Return what a gate of a rate said."""
-    return Verdict(
-        case=f"wrong_language-{language}",
-        outcome=outcome,
-        estimate=Estimate(
-            metric="wrong_language",
-            language=language,
-            value=0.5,
-            low=0.1,
-            high=0.9,
-            n=4,
-            unscored=0,
-        ),
-        threshold=Threshold(
-            benchmark="bread",
-            metric="wrong_language",
-            language=language,
-            max_rate=0.05,
-            origin="thresholds.yaml:12",
-        ),
-        reason=reason,
-    )
+verdict = partial(
+    made_verdict,
+    metric="wrong_language",
+    reason="too many",
+    benchmark="bread",
+    max_rate=0.05,
+    origin="thresholds.yaml:12",
+)
 
 
 def annotated(*verdicts: Verdict, thresholds: Path | None = FILE) -> list[Command]:
