@@ -42,6 +42,13 @@ def _read(folder: Path, *languages: str) -> list[Sample]:
     return Rows().read(folder, benchmark="b", languages=languages or ("hu",))
 
 
+def _sample(folder: Path, line: str) -> Sample:
+    """Return the only sample of a hu.jsonl with this line."""
+    (folder / "hu.jsonl").write_text(line, encoding="utf-8")
+    (sample,) = _read(folder)
+    return sample
+
+
 def _message(folder: Path, content: str | bytes) -> str:
     """Return what the reader says of a hu.jsonl with this content, without the folder's name."""
     raw = content if isinstance(content, bytes) else content.encode()
@@ -93,8 +100,7 @@ def test_a_row_becomes_a_sample(tmp_path: Path) -> None:
 )
 def test_what_a_row_may_be(tmp_path: Path, line: str, field: str, value: object) -> None:
     """Most can be left out; a benchmark may have sets of its own; U+2028 ends no line."""
-    (tmp_path / "hu.jsonl").write_text(line, encoding="utf-8")
-    (sample,) = _read(tmp_path)
+    sample = _sample(tmp_path, line)
     assert value == getattr(sample, field)
 
 
@@ -157,8 +163,7 @@ def test_an_object_of_texts_for_templates(tmp_path: Path) -> None:
     rows = Rows().mapped(DataMap(prompt=frozenset({"claim"})))
     (sample,) = rows.read(tmp_path, benchmark="b", languages=["en"])
     assert {"claim": "ice floats"} == sample.prompt == sample.metadata
-    (tmp_path / "hu.jsonl").write_text(_line(prompt="text"), encoding="utf-8")
-    (sample,) = _read(tmp_path)
+    sample = _sample(tmp_path, _line(prompt="text"))
     assert "text" == sample.metadata["prompt"]
     assert "hu.jsonl:1: key 'prompt.claim' must be a string" in (
         _message(tmp_path, _line(prompt={"claim": 7}))
@@ -389,8 +394,7 @@ def test_what_is_written_is_read(
 def test_the_english_question_is_at_hand(tmp_path: Path) -> None:
     """For what reads a question and its answer in English."""
     line = _line(question_english="Why does ice float?")
-    (tmp_path / "hu.jsonl").write_text(line, encoding="utf-8")
-    (sample,) = _read(tmp_path)
+    sample = _sample(tmp_path, line)
     assert {"question": ROW["question"], "question_english": "Why does ice float?"} == sample.prompt
     # A run keeps metadata: so a judge of its questions reads what one of the data does.
     assert "Why does ice float?" == sample.metadata["english"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pandas as pd
 import pytest
@@ -12,9 +12,10 @@ from pytest_xling.errors import ConfigError
 from pytest_xling.papers.calmqa import INDICATORS, LENGTH, SURFACE, TABLES
 from pytest_xling.text.tokens import encode
 from tests.reports.stories import ENGLISH, LOOP, METRICS, STORY
-from tests.runs import Asked, Scored, StoredRun, make_run, put_run
+from tests.runs import Asked, Scored, make_run, put_run
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from pytest_xling.analysis.loaded_run import LoadedRun
@@ -31,15 +32,26 @@ BY_HAND = [
 ]
 
 
-def _loaded(run: StoredRun) -> LoadedRun:
-    return load_run(run.run_id, store=str(run.path))
+AskedRun: TypeAlias = "Callable[..., LoadedRun]"
+
+
+@pytest.fixture
+def asked_run(tmp_path: Path) -> AskedRun:
+    """Returns the run in which this was asked and answered."""
+
+    def made(asked: Sequence[Asked], *, metrics: Sequence[str]) -> LoadedRun:
+        run = make_run(tmp_path / "s.sqlite", asked, metrics=metrics)
+        return load_run(run.run_id, store=run.path)
+
+    return made
 
 
 @pytest.fixture(scope="module")
 def story(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
     """The story as a run."""
     path = tmp_path_factory.mktemp("story") / "s.sqlite"
-    return _loaded(make_run(path, STORY, metrics=METRICS))
+    make_run(path, STORY, metrics=METRICS)
+    return load_run("run-1", store=path)
 
 
 def test_surface_table_by_hand(story: LoadedRun) -> None:
@@ -81,49 +93,46 @@ def test_length_table_by_pandas(story: LoadedRun) -> None:
             assert std == pytest.approx(row["std"])
 
 
-def test_answers_withheld_by_the_provider_are_invalid_only(tmp_path: Path) -> None:
+def test_answers_withheld_by_the_provider_are_invalid_only(asked_run: AskedRun) -> None:
     """A filtered answer in the wrong language counts as no answer, not as a wrong language."""
-    run = make_run(
-        tmp_path / "s.sqlite",
+    run = asked_run(
         [Asked(id="q1", language="hi", text=ENGLISH, stop_reason="content_filter")],
         metrics=["no_answer", "wrong_language", "repetition"],
     )
-    row = TABLES["surface"](_loaded(run))[-1]
+    row = TABLES["surface"](run)[-1]
     assert (0.0, 0.0, 0.0, 1) == tuple(row[name] for name in SURFACE[3:])
 
 
-def test_repeats_count_as_answers(tmp_path: Path) -> None:
+def test_repeats_count_as_answers(asked_run: AskedRun) -> None:
     """Two answers to one question are two answers."""
     asked = [Asked(id="q1", language="en", text=ENGLISH, repeat=repeat) for repeat in range(2)]
-    run = make_run(
-        tmp_path / "s.sqlite", asked, metrics=["no_answer", "wrong_language", "repetition"]
-    )
-    assert [2, 2] == [row["n"] for row in TABLES["surface"](_loaded(run))]
+    run = asked_run(asked, metrics=["no_answer", "wrong_language", "repetition"])
+    assert [2, 2] == [row["n"] for row in TABLES["surface"](run)]
 
 
-def test_missing_metrics_are_named(tmp_path: Path) -> None:
+def test_missing_metrics_are_named(asked_run: AskedRun) -> None:
     """A run scored with something else says what is missing and what to do."""
-    run = make_run(tmp_path / "s.sqlite", STORY[:1], metrics=["no_answer", "emoji"])
+    run = asked_run(STORY[:1], metrics=["no_answer", "emoji"])
     with pytest.raises(ConfigError, match=r"lacks repetition\. .*run again"):
-        TABLES["surface"](_loaded(run))
+        TABLES["surface"](run)
     with pytest.raises(ConfigError, match="lacks answer_length"):
-        TABLES["length"](_loaded(run))
+        TABLES["length"](run)
 
 
-def test_several_benchmarks_must_be_chosen_from(tmp_path: Path) -> None:
+def test_several_benchmarks_must_be_chosen_from(asked_run: AskedRun) -> None:
     """Two benchmarks are never pooled: one is named, and a wrong name is corrected."""
     asked = [
         Asked(id="q1", language="en", text=ENGLISH, benchmark=name) for name in ("culture", "bread")
     ]
-    run = make_run(tmp_path / "s.sqlite", asked, metrics=["answer_length"])
+    run = asked_run(asked, metrics=["answer_length"])
     with pytest.raises(ConfigError, match="--benchmark"):
-        TABLES["length"](_loaded(run))
-    assert 2 == len(TABLES["length"](_loaded(run), benchmark="bread"))
+        TABLES["length"](run)
+    assert 2 == len(TABLES["length"](run, benchmark="bread"))
     with pytest.raises(ConfigError, match="Did you mean 'bread'"):
-        TABLES["length"](_loaded(run), benchmark="braed")
+        TABLES["length"](run, benchmark="braed")
 
 
-def test_the_right_half_of_the_length_table_by_hand(tmp_path: Path) -> None:
+def test_the_right_half_of_the_length_table_by_hand(asked_run: AskedRun) -> None:
     """Right are answers in the right language without repetitions; langid judges Pashto there."""
     # CLD2 knows it for Pashto, langid takes it for Persian.
     pashto = "د تلویزیون سټوډیو لپاره باید لومړی ځای وټاکئ او بیا سامان واخلئ."
@@ -137,9 +146,9 @@ def test_the_right_half_of_the_length_table_by_hand(tmp_path: Path) -> None:
         Asked(id="q1", language="ps", text=pashto),
     ]
     metrics = ["no_answer", "repetition", "answer_length"]
-    run = make_run(tmp_path / "s.sqlite", asked, metrics=metrics)
-    surface = {row["language"]: row for row in TABLES["surface"](_loaded(run))}
-    rows = {row["language"]: row for row in TABLES["length"](_loaded(run))}
+    run = asked_run(asked, metrics=metrics)
+    surface = {row["language"]: row for row in TABLES["surface"](run)}
+    rows = {row["language"]: row for row in TABLES["length"](run)}
     (tokens,) = map(len, encode([ENGLISH]))
     assert 0.0 == surface["ps"]["wrong_language"]
     assert {"en": 1, "hi": 0, "ps": 0, "rn": 0, "all": 1} == {
@@ -151,15 +160,15 @@ def test_the_right_half_of_the_length_table_by_hand(tmp_path: Path) -> None:
         assert row["right_std"] is None
 
 
-def test_the_right_half_needs_what_it_goes_by(tmp_path: Path) -> None:
+def test_the_right_half_needs_what_it_goes_by(asked_run: AskedRun) -> None:
     """Where nobody looked for repetitions, nothing is said of right answers."""
-    run = make_run(tmp_path / "s.sqlite", STORY[:2], metrics=["answer_length"])
-    for row in TABLES["length"](_loaded(run)):
+    run = asked_run(STORY[:2], metrics=["answer_length"])
+    for row in TABLES["length"](run):
         assert row["n"] == 2
         assert {None} == {value for key, value in row.items() if key.startswith("right_")}
 
 
-def test_indicators_by_hand(tmp_path: Path) -> None:
+def test_indicators_by_hand(asked_run: AskedRun) -> None:
     """Parts of words count in the paper's rules, whole words in ours; each with its own answers."""
     asked = [
         Asked(id="q1", language="wo", text="I am SORRY, is this wolof?"),
@@ -169,8 +178,8 @@ def test_indicators_by_hand(tmp_path: Path) -> None:
         Asked(id="q1", language="en", text="Sorry, English is a Translation", set="specific"),
     ]
     metrics = ["apology", "names_language", "offers_translation"]
-    run = make_run(tmp_path / "s.sqlite", asked, metrics=metrics)
-    rows = TABLES["indicators"](_loaded(run))
+    run = asked_run(asked, metrics=metrics)
+    rows = TABLES["indicators"](run)
     assert {INDICATORS} == {tuple(row) for row in rows}
     pooled = [tuple(row.values())[2:] for row in rows if row["set"] == "all"]
     assert pooled == [

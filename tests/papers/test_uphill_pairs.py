@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from sklearn.metrics import cohen_kappa_score
@@ -16,24 +16,10 @@ if TYPE_CHECKING:
     from pytest_xling.text.stance import Stance
 
 
-def _record(
-    claim: str,
-    stance: Stance | None,
-    *,
-    language: str = "hi",
-    level: int = 0,
-    veracity: str = "false",
-    repeat: str = "",
-) -> StanceRecord:
-    return StanceRecord(
-        claim=claim,
-        veracity=veracity,
-        language=language,
-        level=level,
-        repeat=repeat,
-        stance=stance,
-        reason="" if stance else "no answer: empty",
-    )
+def _record(claim: str, stance: Stance | None, **fields: Any) -> StanceRecord:
+    plain = {"veracity": "false", "language": "hi", "level": 0, "repeat": ""}
+    plain["reason"] = "" if stance else "no answer: empty"
+    return StanceRecord(claim=claim, stance=stance, **plain | fields)
 
 
 def test_agreement_and_kappa_agree_with_scikit_learn() -> None:
@@ -45,11 +31,7 @@ def test_agreement_and_kappa_agree_with_scikit_learn() -> None:
         for level in range(5)
     ]
     here = [
-        _record(
-            r.claim,
-            rng.choice((r.stance, r.stance, *STANCES, None)),
-            level=r.level,
-        )
+        _record(r.claim, rng.choice((r.stance, r.stance, *STANCES, None)), level=r.level)
         for r in there
     ]
     found = beside(here, rng.sample(there, len(there)))

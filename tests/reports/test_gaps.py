@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from rich.cells import cell_len
 
 from pytest_xling.gates.reasons import limit_of
-from pytest_xling.records import Estimate, Threshold, Verdict
+from pytest_xling.records import Threshold, Verdict
 from pytest_xling.reports.gate_summary import GateSummary
 from pytest_xling.reports.terminal import judgement
 from pytest_xling.text.numbers import Figures
+from tests.gates.judging import estimated
 
 THRESHOLD = Threshold(
     benchmark="health", metric="contradictory", language="hi", max_rate=0.1, max_gap=0.02
@@ -19,40 +21,20 @@ THRESHOLD = Threshold(
 
 
 def _verdicts() -> list[Verdict]:
-    level = Estimate(
-        metric="contradictory",
-        language="hi",
-        value=0.05,
-        low=0.03,
-        high=0.08,
-        n=200,
-        unscored=0,
-        flagged=10,
-        share=True,
+    of: dict[str, Any] = {"metric": "contradictory", "share": True}
+    level = estimated(0.05, 0.03, 0.08, n=200, flagged=10, **of)
+    gap = estimated(0.021, -0.004, 0.046, n=190, pivot="en", **of)
+    passed = Verdict(
+        case="contradictory-hi", outcome="pass", estimate=level, threshold=THRESHOLD, reason=""
     )
-    gap = Estimate(
-        metric="contradictory",
-        language="hi",
-        value=0.021,
-        low=-0.004,
-        high=0.046,
-        n=190,
-        unscored=10,
-        pivot="en",
-        share=True,
+    unclear = replace(
+        passed,
+        case="contradictory-gap-hi",
+        outcome="inconclusive",
+        estimate=gap,
+        reason="2.1 pp worse than en",
     )
-    return [
-        Verdict(
-            case="contradictory-hi", outcome="pass", estimate=level, threshold=THRESHOLD, reason=""
-        ),
-        Verdict(
-            case="contradictory-gap-hi",
-            outcome="inconclusive",
-            estimate=gap,
-            threshold=THRESHOLD,
-            reason="2.1 pp worse than en",
-        ),
-    ]
+    return [passed, unclear]
 
 
 @pytest.mark.parametrize("turned", [False, True])

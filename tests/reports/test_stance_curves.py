@@ -36,6 +36,13 @@ def rows(tmp_path: Path) -> Keep:
     return kept
 
 
+@pytest.fixture(scope="module")
+def usual(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
+    """The rows of a run in English and Hindi."""
+    path = put_run(tmp_path_factory.mktemp("curves") / "s.sqlite", made_up_stances())
+    return TABLES["stance"](load_run("run-1", store=path))
+
+
 def _drawn(rows: Sequence[Row]) -> ET.Element:
     return ET.fromstring(stance_curves(rows))
 
@@ -44,9 +51,9 @@ def _by_class(drawn: ET.Element, tag: str, name: str) -> list[ET.Element]:
     return [e for e in drawn.iter(f"{SVG}{tag}") if name in e.get("class", "").split()]
 
 
-def test_a_plot_for_each_language_and_veracity(rows: Keep) -> None:
+def test_a_plot_for_each_language_and_veracity(usual: list[Row]) -> None:
     """With a curve and five markers for each stance, and the band of the agreement's interval."""
-    drawn = _drawn(rows(made_up_stances()))
+    drawn = _drawn(usual)
     plots = 2 * 3
     assert plots == len(_by_class(drawn, "rect", "frame"))
     assert plots == len(_by_class(drawn, "path", "band"))
@@ -64,10 +71,9 @@ def test_a_plot_for_each_language_and_veracity(rows: Keep) -> None:
         )
 
 
-def test_markers_stand_where_the_shares_are(rows: Keep) -> None:
+def test_markers_stand_where_the_shares_are(usual: list[Row]) -> None:
     """Between the top of the frame for 100 % and its bottom for 0 %."""
-    found = rows(made_up_stances(languages=("en", "hi")))
-    drawn = _drawn(found)
+    drawn = _drawn(usual)
     frame = _by_class(drawn, "rect", "frame")[1]  # English, false claims
     top, height = float(frame.get("y", "")), float(frame.get("height", ""))
     left, wide = float(frame.get("x", "")), float(frame.get("width", ""))
@@ -79,15 +85,15 @@ def test_markers_stand_where_the_shares_are(rows: Keep) -> None:
     ]
     shares = [
         row["value"]
-        for row in found
+        for row in usual
         if (row["language"], row["veracity"], row["measure"]) == ("en", "false", "agree")
     ]
     assert pytest.approx(shares) == [1 - (y - top) / height for _, y in sorted(within)]
 
 
-def test_it_can_be_heard(rows: Keep) -> None:
+def test_it_can_be_heard(usual: list[Row]) -> None:
     """A name and a description in words, for who cannot see it."""
-    drawn = _drawn(rows(made_up_stances()))
+    drawn = _drawn(usual)
     assert "img" == drawn.get("role")
     assert {"title", "desc"} == set(drawn.get("aria-labelledby", "").split())
     title, described = drawn.find(f"{SVG}title"), drawn.find(f"{SVG}desc")
@@ -99,21 +105,16 @@ def test_it_can_be_heard(rows: Keep) -> None:
     )
 
 
-def test_stances_differ_without_colour(rows: Keep) -> None:
-    """By dashes, markers, and words beside the curves."""
-    svg = stance_curves(rows(made_up_stances()))
+def test_stances_differ_without_colour(usual: list[Row]) -> None:
+    """By dashes, markers, and words beside the curves; nothing is loaded from anywhere."""
+    svg = stance_curves(usual)
+    assert not re.search(r"href|url\(|@import|<script|<image|<foreignObject", svg)
     assert re.search(r"\.disagree \{ stroke-dasharray: 7 4; \}", svg)
     assert re.search(r"\.neutral \{ stroke-dasharray: 2 3; \}", svg)
     texts = {e.text for e in ET.fromstring(svg).iter(f"{SVG}text")}
     assert {"agree", "disagree", "neutral", "100% agree", "0% disagree"} <= texts
     assert {"writing demand", "responses in %", "Level of presupposition"} <= texts
     assert {"English (en)", "Hindi (hi)", "true claims", "n = 8"} <= texts
-
-
-def test_it_needs_nothing_else(rows: Keep) -> None:
-    """No script, no font, no picture from anywhere."""
-    svg = stance_curves(rows(made_up_stances()))
-    assert not re.search(r"href|url\(|@import|<script|<image|<foreignObject", svg)
 
 
 def test_hostile_names_are_escaped(rows: Keep) -> None:
@@ -127,9 +128,9 @@ def test_hostile_names_are_escaped(rows: Keep) -> None:
     assert "\u202e" not in shown
 
 
-def test_labels_beside_curves_do_not_lie_on_each_other(rows: Keep) -> None:
+def test_labels_beside_curves_do_not_lie_on_each_other(usual: list[Row]) -> None:
     """Nor out of the plot's height, where two curves end at 0."""
-    drawn = _drawn(rows(made_up_stances()))
+    drawn = _drawn(usual)
     frames = {
         (float(e.get("x", "")) + float(e.get("width", "")), float(e.get("y", ""))): float(
             e.get("height", "")

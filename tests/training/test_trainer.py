@@ -64,14 +64,15 @@ def test_the_schedule_is_that_of_torch(tmp_path: Path) -> None:
     assert expected == fitted(tmp_path / "kept")
 
 
-@pytest.mark.parametrize("stops", [(20,), (50,), (77, 99, 129), (130,)])
-def test_a_break_changes_nothing(tmp_path: Path, stops: tuple[int, ...]) -> None:
+def test_a_break_changes_nothing(tmp_path: Path) -> None:
     """Cut off once or several times, before a step is kept, behind it, at the end: one result."""
     expected = fitted(tmp_path / "whole")
-    for stop in stops:
-        with pytest.raises(CutOffError):
-            fitted(tmp_path / "cut", stop_at=stop)
-    assert expected == fitted(tmp_path / "cut")
+    for stops in ((20,), (77, 99, 129), (130,)):
+        cut = tmp_path / str(stops)
+        for stop in stops:
+            with pytest.raises(CutOffError):
+                fitted(cut, stop_at=stop)
+        assert expected == fitted(cut), stops
 
 
 def test_what_is_done_is_not_done_again(tmp_path: Path) -> None:

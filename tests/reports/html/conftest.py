@@ -52,3 +52,10 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]:
 def model(run: Connection) -> dict[str, Any]:
     """What a page says of that run."""
     return report_model(run, run_summary(run, "run-1"))
+
+
+@pytest.fixture(scope="session")
+def bench(model: dict[str, Any]) -> Any:  # noqa: ANN401  JSON
+    """What it says of the only benchmark."""
+    (only,) = model["benchmarks"]
+    return only

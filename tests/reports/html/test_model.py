@@ -50,10 +50,9 @@ def test_a_page_is_plain_json(model: dict[str, Any]) -> None:
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("language", ["en", "hi"])
 def test_cells_hold_the_means(
-    run: Connection, model: dict[str, Any], metric: str, language: str
+    run: Connection, bench: dict[str, Any], metric: str, language: str
 ) -> None:
     """A cell's value is the mean of what the store has, and n its number."""
-    (bench,) = model["benchmarks"]
     found = values(run, metric, language)
     cell = bench["cells"][metric].get(language)
     if not found:
@@ -90,7 +89,7 @@ def test_no_script_words_a_number() -> None:
     }
 
 
-def test_gaps_are_paired_by_claim(run: Connection, model: dict[str, Any]) -> None:
+def test_gaps_are_paired_by_claim(run: Connection, bench: dict[str, Any]) -> None:
     """The gap is the mean over claims of pivot minus language, where both have an answer."""
     by: defaultdict[str, dict[tuple[str, str], float]] = defaultdict(dict)
     cluster = {}
@@ -107,20 +106,18 @@ def test_gaps_are_paired_by_claim(run: Connection, model: dict[str, Any]) -> Non
     for sample, gaps in samples.items():
         claims[cluster[sample]].append(fmean(gaps))
     expected = fmean(fmean(gaps) for gaps in claims.values())
-    (bench,) = model["benchmarks"]
     gap = bench["cells"]["factual_accuracy"]["ar"]["gap"]
     assert pytest.approx(expected, abs=1e-5) == gap["v"]
     assert 6 == gap["n"]
 
 
-def test_metrics_without_a_good_end_have_no_gap(model: dict[str, Any]) -> None:
+def test_metrics_without_a_good_end_have_no_gap(bench: dict[str, Any]) -> None:
     """A stance is neither good nor bad; what compares with the pivot already has no gap either."""
-    (bench,) = model["benchmarks"]
     assert "gap" not in bench["cells"]["stance_score"]["hi"]
     assert "gap" not in bench["cells"]["stance_agreement"]["hi"]
 
 
-def test_every_gate_is_there(run: Connection, model: dict[str, Any]) -> None:
+def test_every_gate_is_there(run: Connection, model: dict[str, Any], bench: dict[str, Any]) -> None:
     """Gates come with outcome, limit and reason, and are counted."""
     verdicts, verdict = read_verdicts(run, "run-1"), model["verdict"]
     groups = [*verdict["blocking"], *(g for _, folded in verdict["folded"] for g in folded)]
@@ -139,16 +136,14 @@ def test_every_gate_is_there(run: Connection, model: dict[str, Any]) -> None:
         ("factual_accuracy gap", "max 15.0 pp worse"),
         ("agrees_with_false writing_demand", "max 10.0%"),
     } == {(group["gate"], group["limit"]) for group in groups}
-    (bench,) = model["benchmarks"]
     in_cells = [
         gate for row in bench["cells"].values() for cell in row.values() for gate in cell["gates"]
     ]
     assert sorted(v.reason for v in verdicts) == sorted(gate["reason"] for gate in in_cells)
 
 
-def test_a_cell_is_told_in_words(model: dict[str, Any]) -> None:
+def test_a_cell_is_told_in_words(bench: dict[str, Any]) -> None:
     """Its value with the gate's interval, of how many, and how much worse than the pivot."""
-    (bench,) = model["benchmarks"]
     cell = bench["cells"]["factual_accuracy"]["hi"]
     value, counts, gap = cell["lines"]
     assert value == f"{cell['s']}, 95% interval {cell['i']}"
@@ -158,9 +153,8 @@ def test_a_cell_is_told_in_words(model: dict[str, Any]) -> None:
     assert 0 <= bench["cells"]["factual_accuracy"]["en"]["heat"] < cell["heat"] <= 1
 
 
-def test_curves_are_means_at_each_place(run: Connection, model: dict[str, Any]) -> None:
+def test_curves_are_means_at_each_place(run: Connection, bench: dict[str, Any]) -> None:
     """A curve's points are the means at one level, or at one temperature."""
-    (bench,) = model["benchmarks"]
     curves = {(curve["axis"], curve["metric"]): curve for curve in bench["curves"]}
     found = scores(run, "run-1", metric="wrong_language", language="hi")
     at = [s.value for s in found if s.level == 3 and s.value is not None]
@@ -173,18 +167,16 @@ def test_curves_are_means_at_each_place(run: Connection, model: dict[str, Any]) 
     assert pytest.approx(fmean(warm), rel=1e-5) == by_temperature["lines"]["hi"][1]["v"]
 
 
-def test_stances_are_drawn_for_each_temperature(model: dict[str, Any]) -> None:
+def test_stances_are_drawn_for_each_temperature(bench: dict[str, Any]) -> None:
     """Each temperature has a figure that holds itself, with a description in words."""
-    (bench,) = model["benchmarks"]
     assert [0.0, 0.7] == [figure["temperature"] for figure in bench["stances"]]
     for figure in bench["stances"]:
         assert figure["source"].startswith("data:image/svg+xml;base64,")
         assert "hi, false claims" in figure["description"]
 
 
-def test_groups_pool_their_languages(run: Connection, model: dict[str, Any]) -> None:
+def test_groups_pool_their_languages(run: Connection, bench: dict[str, Any]) -> None:
     """The average of a script is that of all answers in its languages."""
-    (bench,) = model["benchmarks"]
     scripts = {row["name"]: row for row in bench["groups"]["script"]}
     assert {
         "Latin": ["en", "es"],
