@@ -38,32 +38,23 @@ def count_to(whole: int, *, logged: bool) -> None:
 
 
 def test_a_terminal_has_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It says what is scored, how many of how many, and how many in a second."""
+    """It says what is scored, how many of how many, how many in a second; CI has none in its log."""
     terminal = on_terminal(monkeypatch)
     count_to(1_000, logged=False)
     shown = terminal.getvalue()
-    assert "bertscore" in shown
-    assert "1000/1000" in shown
-    assert "/s" in shown
-
-
-def test_ci_has_no_bar(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its log keeps each bar that was drawn."""
-    terminal = on_terminal(monkeypatch)
+    for text in ("bertscore", "1000/1000", "/s"):
+        assert text in shown
+    in_ci = on_terminal(monkeypatch)
     monkeypatch.setenv("CI", "true")
     count_to(1_000, logged=False)
-    assert not terminal.getvalue().strip()
+    assert not in_ci.getvalue().strip()
 
 
 def test_a_file_has_lines(capsys: pytest.CaptureFixture[str]) -> None:
-    """A step of hours says ten times how far it is."""
+    """A step of hours says ten times how far it is; who says what came of it says no more there."""
     count_to(1_000, logged=True)
     lines = [line for line in capsys.readouterr().err.splitlines() if line]
     assert 10 == len(lines)
     assert "bertscore: 1000 done" == lines[-1]
-
-
-def test_a_file_has_nothing_where_nothing_is_logged(capsys: pytest.CaptureFixture[str]) -> None:
-    """A command that says what came of it says no more there."""
     count_to(1_000, logged=False)
     assert not capsys.readouterr().err.strip()

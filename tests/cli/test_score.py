@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,6 +18,8 @@ from tests.integration.project import Project, write_questions
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from pytest_xling.records import Score
 
 TEST_FILE = """
 import pytest
@@ -41,11 +44,15 @@ def name_metrics(project: Project, *metrics: str) -> None:
 def stored(project: Project) -> dict[tuple[bytes, str], tuple[str, float]]:
     """Return all scores in the store with when they were made, by input and metric."""
     query = select(outputs, steps.c.name).join(steps, steps.c.id == outputs.c.step)
-    database = Database(project.store, create=False)
-    with database.read() as connection:
+    with closing(Database(project.store, create=False)) as database, database.read() as connection:
         rows = connection.execute(query.where(steps.c.kind == "score")).all()
-    database.close()
     return {(row.input_key, row.name): (row.output, row.created_at) for row in rows}
+
+
+def scores_in(project: Project, run: str, metric: str | None = None) -> list[Score]:
+    """Return the scores of a run."""
+    with closing(Database(project.store, create=False)) as database, database.read() as connection:
+        return list(scores(connection, run, metric=metric))
 
 
 @pytest.fixture(scope="module")
@@ -77,19 +84,13 @@ def test_a_later_run_finds_what_was_scored(project: Project) -> None:
     assert {*NEW} == {estimate["metric"] for estimate in shown["estimates"]}
     before = stored(project)
     assert {*NEW, "no_answer"} == {metric for _, metric in before}
-    database = Database(project.store, create=False)
-    with database.read() as connection:
-        of_run = scores(connection, "night")
-    database.close()
+    of_run = scores_in(project, "night")
     assert {*NEW, "no_answer"} == {score.metric for score in of_run}
 
     name_metrics(project, "no_answer", *NEW)
     assert 0 == project.run("--model=scripted", "--xling-run-name=again").code
     assert before == stored(project)
-    database = Database(project.store, create=False)
-    with database.read() as connection:
-        assert of_run == scores(connection, "again")
-    database.close()
+    assert of_run == scores_in(project, "again")
 
 
 def test_a_run_scored_anew_has_the_new_score_only(project: Project) -> None:
@@ -98,11 +99,7 @@ def test_a_run_scored_anew_has_the_new_score_only(project: Project) -> None:
         option = f"--xling-param=repetition.times={times}"
         done = project.xling("score", "night", "--metrics=repetition", option)
         assert 0 == done.returncode, done.stderr
-    database = Database(project.store, create=False)
-    with database.read() as connection:
-        signatures = {s.signature for s in scores(connection, "night", metric="repetition")}
-    database.close()
-    (signature,) = signatures
+    (signature,) = {s.signature for s in scores_in(project, "night", "repetition")}
     assert "times:4" in signature
 
 
@@ -112,6 +109,7 @@ def test_a_run_scored_anew_has_the_new_score_only(project: Project) -> None:
         (("night", "--metrics=bert_score"), "unknown metric 'bert_score'. Did you mean"),
         (("nigth", "--metrics=length"), "the store has no run 'nigth'. Did you mean 'night'?"),
         (("night", "--metrics=,"), "',' names no metric"),
+        (("night", "--metrics=asks_back"), "a conftest.py or a test file score in pytest"),
         (
             ("night", "--metrics=contradictory"),
             "'contradictory' asks a judge: name one with --xling-judge=…",
@@ -133,10 +131,8 @@ def test_what_cannot_be_scored_is_refused(
 
 def test_a_run_in_progress_is_refused(project: Project) -> None:
     """Its answers are not all there, and the process that makes it scores them."""
-    database = Database(project.store, create=False)
-    with database.write() as connection:
+    with closing(Database(project.store, create=False)) as database, database.write() as connection:
         connection.execute(update(runs).values(status="running", owner=this_process()))
-    database.close()
     done = project.xling("score", "night", "--metrics=repetition")
     assert 4 == done.returncode
     assert "run night is being made: wait for its end" in done.stderr
@@ -150,13 +146,6 @@ def test_data_that_changed_since_are_refused(project: Project) -> None:
     done = project.xling("score", "night", "--metrics=repetition")
     assert 4 == done.returncode
     assert "are not those the run was made with" in done.stderr
-
-
-def test_a_metric_of_the_project_scores_in_pytest(answered: Project) -> None:
-    """What a test file defines is not known here, and the message says where it is."""
-    done = answered.xling("score", "night", "--metrics=asks_back")
-    assert 4 == done.returncode
-    assert "a conftest.py or a test file score in pytest" in done.stderr
 
 
 def test_a_metric_without_a_value_says_why(project: Project) -> None:

@@ -10,7 +10,6 @@ import pytest
 from pytest_xling.errors import DataError
 from pytest_xling.files.epitome import EPITOME_COLUMNS, epitome_rows
 from pytest_xling.importers.epitome import Epitome
-from pytest_xling.planning.benchmark import open_benchmark
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -139,13 +138,3 @@ def test_wrong_files(tmp_path: Path) -> None:
     _write(folder, TRAIN)
     with pytest.raises(DataError, match="no file of EPITOME here"):
         _read(tmp_path / "nothing")
-
-
-def test_the_bundled_benchmark_takes_it(tmp_path: Path) -> None:
-    """As ``--xling-data empathy=DIR`` has it."""
-    folder = _write(tmp_path / "d", TRAIN, EXAM)
-    (tmp_path / "empathy").mkdir()
-    (tmp_path / "empathy" / "prompts.yaml").write_text('chat: "{question}"\n')
-    benchmark = open_benchmark(tmp_path / "empathy", data={"empathy": folder})
-    assert ("en",) == benchmark.languages()
-    assert 2 == len(benchmark.samples(["en"]))

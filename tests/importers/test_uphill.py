@@ -11,7 +11,6 @@ import pytest
 
 from pytest_xling.errors import DataError
 from pytest_xling.importers.uphill import Uphill
-from pytest_xling.planning.benchmark import open_benchmark
 from pytest_xling.providers.transcript import TranscriptProvider
 from pytest_xling.records import Message, Request, Sample
 from pytest_xling.text.stance import LEVELS, VERACITIES
@@ -156,14 +155,6 @@ def test_a_folder_may_hold_both_files(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     write_csv(tmp_path / "data" / "queries.csv", queries("of_data", "true"))
     assert "of_data-l0" == _read(tmp_path)[0].id
-
-
-def test_a_benchmark_opens_it(tmp_path: Path) -> None:
-    """By --xling-data, in place of its own claims."""
-    file = write_csv(tmp_path / "UPHILL.csv", ROWS)
-    (tmp_path / "prompts.yaml").write_text("chat: '{question}'\n")
-    opened = open_benchmark(tmp_path, data={tmp_path.name: file})
-    assert isinstance(opened.importer, Uphill)
 
 
 @pytest.mark.parametrize(

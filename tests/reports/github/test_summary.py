@@ -15,6 +15,7 @@ from pytest_xling.store.answers import tokens_of
 from pytest_xling.store.cases import read_cases
 from pytest_xling.store.database import Database
 from pytest_xling.store.verdicts import put_verdict, read_verdicts
+from tests.reports.html.conftest import kept
 from tests.reports.html.made_run import HOSTILE, MadeRun, make_run
 
 if TYPE_CHECKING:
@@ -60,12 +61,8 @@ def test_light_and_words_go_together(tmp_path: Path) -> None:
         "### 🟡 no gate was judged\n": MadeRun(claims=1, gates=False),
     }
     for number, (begin, made) in enumerate(expected.items()):
-        store = Database(
-            make_run(tmp_path / f"{number}.sqlite", replace(made, languages=LANGUAGES))
-        )
-        with store.read() as connection:
+        with kept(tmp_path / f"{number}.sqlite", replace(made, languages=LANGUAGES)) as connection:
             text = step_summary(run_summary(connection, "run-1"))
-        store.close()
         assert text.startswith(begin)
         assert "| Hindi `hi` |" in text
 
@@ -105,11 +102,8 @@ def test_gates_that_did_not_pass_come_with_reasons(run: Connection) -> None:
 
 def test_more_than_ten_reasons_are_folded(tmp_path: Path) -> None:
     """The first ten are seen at once, the others at a click, and none is lost."""
-    made = MadeRun(claims=3, hostile=False)
-    store = Database(make_run(tmp_path / "store.sqlite", made))
-    with store.read() as connection:
+    with kept(tmp_path / "store.sqlite", MadeRun(claims=3, hostile=False)) as connection:
         text = step_summary(run_summary(connection, "run-1"))
-    store.close()
     before, _, after = text.partition("<details><summary>")
     assert 10 == before.count("\n- ")
     assert re.match(r"\d+ more gates did not pass</summary>\n\n- ", after)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from operator import attrgetter
 
 import pytest
 from sklearn.metrics import cohen_kappa_score
@@ -46,6 +47,10 @@ def _rated(rater: str, said: dict[str, str | None]) -> Rated:
     )
 
 
+_left_out = attrgetter("cannot_tell", "unlabelled", "no_value", "saw_judge", "unseen")
+"""How many answers of a row were counted apart, and why."""
+
+
 def test_agreement_is_weighted_back_to_the_run() -> None:
     """Of 10 flagged answers half are right, of 90 clear ones all: 95 of 100, not 15 of 20."""
     population = _population(("en", "yes", 10), ("en", "no", 90))
@@ -64,13 +69,7 @@ def test_agreement_is_weighted_back_to_the_run() -> None:
     assert pytest.approx((0.95 - 0.86) / (1 - 0.86)) == row.quality.kappa.value
     judge = ["yes"] * 10 + ["no"] * 10
     assert pytest.approx(cohen_kappa_score(judge, list(said.values()))) == row.kappa.value
-    assert (0, 0, 0, 0, 0) == (
-        row.cannot_tell,
-        row.unlabelled,
-        row.no_value,
-        row.saw_judge,
-        row.unseen,
-    )
+    assert (0, 0, 0, 0, 0) == _left_out(row)
 
 
 def test_what_was_skipped_is_taken_to_be_like_the_rest() -> None:
@@ -87,13 +86,7 @@ def test_what_was_skipped_is_taken_to_be_like_the_rest() -> None:
     rated = Rated(source="f", rater="ana", run="r", benchmark="b", metric="m", ratings=ratings)
     (row,) = agreement_with_judge(population, [rated], labels=LABELS)
     assert pytest.approx((10 + 45) / 100) == row.agreement.value
-    assert (1, 1, 1, 1, 7) == (
-        row.cannot_tell,
-        row.unlabelled,
-        row.no_value,
-        row.saw_judge,
-        row.unseen,
-    )
+    assert (1, 1, 1, 1, 7) == _left_out(row)
     assert (4, 1, 3) == (row.quality.n, row.quality.missing, row.agreement.n)
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_xling.errors import DataError
-from pytest_xling.reports.review.ratings import put_together, read_ratings
+from pytest_xling.reports.review.ratings import Rating, put_together, read_ratings
 from tests.reports.review.answers import saved_labels
 
 if TYPE_CHECKING:
@@ -66,22 +67,16 @@ def test_what_a_page_has_saved(write: Callable[..., Path]) -> None:
         rated.benchmark,
         rated.metric,
     )
-    one, two = rated.ratings
-    assert ("q1-en", "no", "look", True, "yes", "d1", "") == (
-        one.case_id,
-        one.label,
-        one.reason,
-        one.saw_judge,
-        one.judge,
-        one.digest,
-        two.digest,
-    )
-    assert (None, True, False, True) == (
-        two.label,
-        two.cannot_tell,
-        two.saw_judge,
-        two.has_judge,
-    )
+    told: dict[str, Any] = {
+        "label": "no",
+        "reason": "look",
+        "saw_judge": True,
+        "judge": "yes",
+        "digest": "d1",
+    }
+    first = Rating(case_id="q1-en", has_judge=True, **told)
+    second = Rating(case_id="q2-en", label=None, cannot_tell=True, has_judge=True)
+    assert [first, second] == [replace(rating, where="") for rating in rated.ratings]
 
 
 def test_an_export_of_label_studio(write: Callable[..., Path]) -> None:

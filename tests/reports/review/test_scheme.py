@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -25,13 +26,9 @@ LABELS = ("more_comprehensive", "less_comprehensive", "dissimilar", "contradicto
 def _read(
     path: Path, metric: str, *, benchmark: str | None = None, languages: Sequence[str] = ()
 ) -> tuple[Scheme, Population]:
-    database = Database(path)
-    try:
-        with database.read() as connection:
-            scheme = scheme_of(connection, "run-1", metric=metric, benchmark=benchmark)
-            return scheme, read_population(connection, "run-1", scheme, languages=languages)
-    finally:
-        database.close()
+    with closing(Database(path)) as database, database.read() as connection:
+        scheme = scheme_of(connection, "run-1", metric=metric, benchmark=benchmark)
+        return scheme, read_population(connection, "run-1", scheme, languages=languages)
 
 
 def _compared(number: int, label: str | None, language: str = "en") -> Scored:

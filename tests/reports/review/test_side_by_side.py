@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,25 +35,12 @@ if TYPE_CHECKING:
     from tests.reports.review.conftest import Rater
 
 
-def draw(
-    store: Path,
-    runs: Sequence[str] = tuple(COMPARED),
-    *,
-    benchmark: str | None = None,
-    languages: Sequence[str] = (),
-    size: int = 6,
-    seed: int = 0,
-) -> Review:
-    """Draw questions from *store*."""
-    database = Database(store, create=False)
-    try:
-        with database.read() as connection:
-            records = [get_run(connection, run) for run in runs]
-            return draw_side_by_side(
-                connection, records, benchmark=benchmark, languages=languages, size=size, seed=seed
-            )
-    finally:
-        database.close()
+def draw(store: Path, runs: Sequence[str] = tuple(COMPARED), **options: Any) -> Review:
+    """Draw questions from *store*: six in all languages, unless *options* say otherwise."""
+    usual: dict[str, Any] = {"benchmark": None, "languages": (), "size": 6, "seed": 0}
+    with closing(Database(store, create=False)) as database, database.read() as connection:
+        records = [get_run(connection, run) for run in runs]
+        return draw_side_by_side(connection, records, **usual | options)
 
 
 def write(folder: Path, review: Review) -> Path:
