@@ -38,7 +38,7 @@ def count_to(whole: int, *, logged: bool) -> None:
 
 
 def test_a_terminal_has_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It says what is scored, how many of how many, how many in a second; CI has none in its log."""
+    """It says what is scored, how many of how many, and how many in a second; CI has none."""
     terminal = on_terminal(monkeypatch)
     count_to(1_000, logged=False)
     shown = terminal.getvalue()
