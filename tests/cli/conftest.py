@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,7 +15,6 @@ from tests.servers.openai_server import serving
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from tests.servers.openai_server import OpenaiServer
 
@@ -42,9 +42,9 @@ class Xling:
         out, err = self._capsys.readouterr()
         return Said(code, out, err)
 
-    def on(self, store: Path) -> Xling:
+    def on(self, store: Path | str) -> Xling:
         """Return the command on another store."""
-        return Xling(store, self._capsys)
+        return Xling(Path(store), self._capsys)
 
 
 @pytest.fixture(scope="session")

@@ -201,7 +201,7 @@ def test_a_page_and_back(tmp_path: Path, xling: Xling, told: list[Scored]) -> No
     ],
 )
 def test_what_is_refused(
-    *, tmp_path: Path, xling: Xling, told: list[Scored], change: dict[str, object], said: str
+    *, tmp_path: Path, xling: Xling, told: list[Scored], change: dict[str, Any], said: str
 ) -> None:
     """With exit code 4, the file and the fix."""
     _saved(tmp_path / "a.json", told, "ana", **change)

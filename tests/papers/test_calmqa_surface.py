@@ -41,7 +41,7 @@ def asked_run(tmp_path: Path) -> AskedRun:
 
     def made(asked: Sequence[Asked], *, metrics: Sequence[str]) -> LoadedRun:
         run = make_run(tmp_path / "s.sqlite", asked, metrics=metrics)
-        return load_run(run.run_id, store=run.path)
+        return load_run(run.run_id, store=str(run.path))
 
     return made
 
