@@ -360,7 +360,7 @@ def test_a_missing_column_is_named(tmp_path: Path, column: str) -> None:
     assert message.endswith(f"Its columns: {', '.join(title.casefold() for title in header)}")
 
 
-Sheets: TypeAlias = "dict[str, list[Sequence[Any]]]"
+Sheets: TypeAlias = "Mapping[str, Iterable[Sequence[Any]]]"
 
 
 def _one(*header: str, rows: Iterable[Sequence[Any]] = ROWS) -> Sheets:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def _record(claim: str, stance: Stance | None, **fields: Any) -> StanceRecord:
-    plain = {"veracity": "false", "language": "hi", "level": 0, "repeat": ""}
+    plain: dict[str, Any] = {"veracity": "false", "language": "hi", "level": 0, "repeat": ""}
     plain["reason"] = "" if stance else "no answer: empty"
     return StanceRecord(claim=claim, stance=stance, **plain | fields)
 
