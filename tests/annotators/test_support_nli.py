@@ -126,6 +126,18 @@ def test_a_long_text_is_read_in_windows(model: Path, monkeypatch: pytest.MonkeyP
     assert {"supported": supported, "p": pytest.approx(p, abs=1e-4), "reason": ""} == value
 
 
+def test_a_text_that_just_fits_is_read_whole(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a word more it is read in windows, of which none is cut."""
+    annotator = nli(model)
+    got = read_by(annotator, monkeypatch)
+    opened = open_model(SupportCheckpoint.named(annotator.support), device="cpu")
+    room = opened.limit - opened.lengths([""], [CLAIM])[0]
+    for many in (room, room + 1):
+        found(annotator, [checked(" ".join(["water"] * many))])
+    fits, too_long = (windows for windows, _ in got)
+    assert (1, True) == (len(fits), len(too_long) > 1)
+
+
 @pytest.mark.parametrize("text", [UNSPACED, "water doctor rest helps cure ask drink " * 20])
 def test_a_sentence_that_is_too_long_is_read_in_pieces(
     model: Path, monkeypatch: pytest.MonkeyPatch, text: str
