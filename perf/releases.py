@@ -127,18 +127,19 @@ class Release:
     ) -> None:
         folders = benchmarks_in(ROOT)
         benchmark: Benchmark = open_benchmark(folders[name], data={})
-        asked = sorted(benchmark.languages(), key=lambda code: (code != benchmark.pivot, code))
+        design = benchmark.prompts.design
+        asked = sorted(benchmark.languages(), key=lambda code: (code != design.pivot, code))
         self.languages = asked[:languages]
         self._cases = plan(benchmark, Settings(model="simulated", languages=tuple(self.languages)))
         if questions is not None:
             self._cases = _as_many(self._cases, questions)
         self.questions = len({case.question for case in self._cases})
-        self._pivot = benchmark.pivot
+        self._pivot = design.pivot
         self._together = together
         file = read_thresholds(ROOT / "thresholds.yaml", benchmarks=folders)
         by = Compared(
-            pivot=benchmark.pivot,
-            levels=benchmark.prompts.design.expand == "levels",
+            pivot=design.pivot,
+            levels=design.expand == "levels",
             named=name,
             baseline=False,
         )

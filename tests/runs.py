@@ -19,11 +19,11 @@ from pytest_xling.gates.decide import judge_gates
 from pytest_xling.gates.spec import GateSpec
 from pytest_xling.keys import content_key
 from pytest_xling.records import Message, Request, Response, RunRecord, Sample
-from pytest_xling.store.cases import CaseRow, add_cases
+from pytest_xling.store.cases import CaseRow, add_cases, add_run_steps
 from pytest_xling.store.database import Database
 from pytest_xling.store.outputs import Output, put, step_id
 from pytest_xling.store.runs import Progress, add_run, finish_run, put_progress
-from pytest_xling.store.scores import add_run_steps, scores
+from pytest_xling.store.scores import scores
 from pytest_xling.store.verdicts import put_verdict
 
 if TYPE_CHECKING:

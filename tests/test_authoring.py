@@ -17,7 +17,7 @@ import pytest
 
 import pytest_xling as xling
 from pytest_xling import registry
-from pytest_xling.engine.computing import outcomes
+from pytest_xling.engine.executor import outcomes
 from pytest_xling.engine.steps import StepFactory, parameters_of
 from pytest_xling.errors import BrokenStep, ConfigError
 from pytest_xling.interfaces.search import results_of

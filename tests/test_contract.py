@@ -40,7 +40,7 @@ from pytest_xling.records import (
     StopReason,
 )
 from pytest_xling.registry import BUILT_IN, Kind, load
-from pytest_xling.store.scores import signature_of
+from pytest_xling.store.outputs import signature_of
 from pytest_xling.text.empathy import MECHANISMS, PRESENCES
 from tests.annotators.values import empathy_value, stance_value
 

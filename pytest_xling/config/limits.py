@@ -119,7 +119,6 @@ def read_limits(
     *,
     metric: type[Metric[Any]] | None,
     nested: Collection[str] = (),
-    one_level: bool = False,
 ) -> Limits:
     """Read the limits at a key path.
 
@@ -128,13 +127,12 @@ def read_limits(
         place: key path of a mapping.
         metric: its class; None at places that only say how to judge.
         nested: further keys that may stand there and are read by the caller.
-        one_level: whether they are for one level of presupposition.
 
     Raises:
         ConfigError: an unknown key or a wrong value, with its line.
     """
     mapping = expect_mapping(file, place)
-    compared = (GAP, DROP) if one_level else (GAP, DROP, TREND)
+    compared = (GAP, DROP) if _is_of_level(place) else (GAP, DROP, TREND)
     bounds = (*BOUNDS[metric.kind], *compared) if metric else ()
     if metric and metric.kind == "flag":
         bounds += _PER_CASE
@@ -157,6 +155,11 @@ def read_limits(
     return Limits(values=values, places={key: (*place, key) for key in values})
 
 
+def _is_of_level(place: Place) -> bool:
+    """Tell whether what stands at a key path is for one level of presupposition."""
+    return place[3:4] == (LEVELS,)
+
+
 def _held_to(metric: type[Metric[Any]]) -> tuple[str, ...]:
     """Return what a metric may be held to."""
     directed = metric.compares_languages()
@@ -168,10 +171,7 @@ def _held_to(metric: type[Metric[Any]]) -> tuple[str, ...]:
 
 def expect_mapping(file: YamlFile, place: Place) -> dict[str, YamlValue]:
     """Return the mapping at a key path; raise ConfigError where it is something else."""
-    value = file.get(*place)
-    if not isinstance(value, dict) or not value:
-        raise file.error(*place, what="expected `key: value` lines below it; add them or remove it")
-    return value
+    return file.entries(*place, what="expected `key: value` lines below it; add them or remove it")
 
 
 def unknown(
@@ -451,25 +451,20 @@ class MetricReader:
         place: Place,
         metric: type[Metric[Any]],
         defaults: Limits,
-        *,
-        one_level: bool = False,
     ) -> MetricLimits:
+        one_level, name = _is_of_level(place), place[2]
         nested = (LANGUAGES, MODELS, OVERALL, *(() if one_level else (LEVELS,)))
-        name = place[2]
-        own = read_limits(self.file, place, metric=metric, nested=nested, one_level=one_level)
+        own = read_limits(self.file, place, metric=metric, nested=nested)
         given = expect_mapping(self.file, place)
         patterns: Collection[str] = ()
         if MODELS in given:
             patterns = expect_mapping(self.file, (*place, MODELS))
         read = MetricLimits(
             base=own.over(defaults),
-            languages=self._languages(place, metric, one_level=one_level),
-            models=tuple(
-                self._model((*place, MODELS, pattern), metric, one_level=one_level)
-                for pattern in patterns
-            ),
+            languages=self._languages(place, metric),
+            models=tuple(self._model((*place, MODELS, pattern), metric) for pattern in patterns),
             levels=self._levels(place, metric) if LEVELS in given and not one_level else {},
-            overall=self._overall(place, metric, one_level=one_level),
+            overall=self._overall(place, metric),
         )
         combinations = list(read.combinations())
         if not read.levels and not any(limits.bounded for limits in combinations):
@@ -486,12 +481,12 @@ class MetricReader:
                 raise self.file.error(*limits.places["estimate"], what=what)
         return read
 
-    def _overall(self, parent: Place, metric: type[Metric[Any]], *, one_level: bool) -> Limits:
+    def _overall(self, parent: Place, metric: type[Metric[Any]]) -> Limits:
         """Read what all languages together are held to."""
         if OVERALL not in expect_mapping(self.file, parent):
             return Limits()
         place = (*parent, OVERALL)
-        limits = read_limits(self.file, place, metric=metric, one_level=one_level)
+        limits = read_limits(self.file, place, metric=metric)
         for key in _PER_CASE:
             if key in limits.values:
                 what = f"{key} is judged in each language; write it beside `{OVERALL}:`"
@@ -526,21 +521,17 @@ class MetricReader:
             if metric.unit == "neutral" and not number:
                 what = "this metric compares with this level, and says nothing of it; remove it"
                 raise self.file.error(*place, name, what=what)
-            levels[number] = self._metric((*place, name), metric, Limits(), one_level=True)
+            levels[number] = self._metric((*place, name), metric, Limits())
         return levels
 
-    def _model(self, place: Place, metric: type[Metric[Any]], *, one_level: bool) -> ModelLimits:
+    def _model(self, place: Place, metric: type[Metric[Any]]) -> ModelLimits:
         return ModelLimits(
             pattern=place[-1],
-            own=read_limits(
-                self.file, place, metric=metric, nested=(LANGUAGES,), one_level=one_level
-            ),
-            languages=self._languages(place, metric, one_level=one_level),
+            own=read_limits(self.file, place, metric=metric, nested=(LANGUAGES,)),
+            languages=self._languages(place, metric),
         )
 
-    def _languages(
-        self, parent: Place, metric: type[Metric[Any]], *, one_level: bool
-    ) -> dict[str, Limits]:
+    def _languages(self, parent: Place, metric: type[Metric[Any]]) -> dict[str, Limits]:
         if LANGUAGES not in expect_mapping(self.file, parent):
             return {}
         place = (*parent, LANGUAGES)
@@ -552,9 +543,7 @@ class MetricReader:
                 what = f"the same language as {names[code]!r}; keep one of them"
                 raise self.file.error(*place, name, what=what)
             names[code] = name
-            limits[code] = read_limits(
-                self.file, (*place, name), metric=metric, one_level=one_level
-            )
+            limits[code] = read_limits(self.file, (*place, name), metric=metric)
         return limits
 
 

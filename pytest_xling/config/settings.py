@@ -30,8 +30,6 @@ Languages: TypeAlias = "tuple[str, ...] | Literal['all']"
 
 USUAL_THRESHOLDS = "thresholds.yaml"
 """The file of limits, in the root directory."""
-LEAST_PATIENCE_S = 60.0
-"""Many services count requests per minute: a short timeout must not end a run that they slow."""
 
 
 def _language_codes(names: Languages, place: Place) -> Languages:
@@ -438,11 +436,6 @@ class Settings:
     def shared(self, name: str) -> Any:  # noqa: ANN401  of any parameter
         """Return a parameter that metrics and annotators share, such as ``text_in``."""
         return self.parameters.get(name, values.SHARED[name].default)
-
-    @property
-    def patience_s(self) -> float:
-        """How long a model may answer nothing until the run ends, in seconds."""
-        return max(self.timeout_s, LEAST_PATIENCE_S)
 
     def price_of(self, model: str) -> Price | None:
         """Return the price of a model or a search, as options name it; None where none is known."""

@@ -43,9 +43,7 @@ async def stored_ends(
 ) -> list[tuple[Request, Response | None]]:
     """Return the last request of each conversation with its response, as far as both are stored.
 
-    Args:
-        starts: first requests, and the turns after them.
-        answer: the model's answers; it is not asked.
+    The model is not asked.
     """
     stored: dict[bytes, Response] = {}
 

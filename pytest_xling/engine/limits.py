@@ -29,6 +29,8 @@ _MAX_ROUNDS = 32
 _PAUSE_S = 1.0
 """How long nothing is asked when a server refuses even a single request and does not say."""
 PATIENCE_S: Final = 120.0
+LEAST_PATIENCE_S = 60.0
+"""Many services count requests per minute: a short timeout must not end a run that they slow."""
 HANDFUL: Final = 3
 """So many faults in a row are no accident."""
 FEW: Final = 4
@@ -40,6 +42,14 @@ _SHORTEST, _LONGEST = 1 / 64, 1 / 8
 BACKOFF_S, MAX_BACKOFF_S = 0.5, 30.0
 """Pauses before a request is asked again that failed while others were answered: they double."""
 _TOKENS_PER_PRICE = 1_000_000
+
+
+def patience_for(timeout_s: float) -> float:
+    """Return how long a model may answer nothing until the run ends, by the timeout of a request.
+
+    Both are in seconds.
+    """
+    return max(timeout_s, LEAST_PATIENCE_S)
 
 
 class Slots:
@@ -176,10 +186,6 @@ class Patience:
     - it was told to :meth:`stop`.
 
     Requests that wait fail at once then; those under way go on, as they are paid for.
-
-    Args:
-        name: of the model.
-        patience_s: how long it may go without an answer.
     """
 
     def __init__(self, name: str = "the model", *, patience_s: float = PATIENCE_S) -> None:
@@ -280,12 +286,7 @@ class Patience:
             self._end_row()
 
     def failed(self, fault: ProviderFault, *, request: int = 0) -> None:
-        """Note what an attempt met instead of an answer; call it after the attempt.
-
-        Args:
-            fault: what it met.
-            request: tells requests apart.
-        """
+        """Note what an attempt met instead of an answer; call it after the attempt."""
         if isinstance(fault, RateLimited | TransientFault):
             self._replied |= not isinstance(fault.__cause__, OSError)
             self._last = fault

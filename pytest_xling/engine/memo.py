@@ -19,8 +19,7 @@ from pytest_xling.engine.answering import (
 from pytest_xling.errors import PermanentFault, XlingError
 from pytest_xling.keys import canonical_json
 from pytest_xling.store import outputs
-from pytest_xling.store.outputs import Output
-from pytest_xling.store.scores import signature_of
+from pytest_xling.store.outputs import Output, signature_of
 from pytest_xling.text.display import clean
 
 if TYPE_CHECKING:
@@ -86,13 +85,7 @@ async def remember(
     Equal inputs of calls side by side are computed once. Errors are returned and not kept. For what
     runs here and now: what other processes compute is not waited for.
 
-    Args:
-        store: where outputs are kept.
-        step: what they are kept by.
-        inputs: by their content keys.
-        compute: makes what is missing.
-        encode: an output as JSON.
-        decode: what *encode* was given.
+    Inputs come by their content keys.
     """
 
     async def find_or_compute(inputs: Mapping[bytes, In]) -> dict[bytes, Out | XlingError]:
@@ -193,10 +186,6 @@ class AnswerMemo:
 
     async def __call__(self, request: Request, *, key: bytes = b"") -> Response:
         """Return the answer to *request*, from the store if it is there.
-
-        Args:
-            request: what is asked.
-            key: its content key, where that is known already.
 
         Raises:
             XlingError: there is none; nothing was kept.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pytest_xling import registry
 from pytest_xling.engine.answering import kept_as, provider_digest
 from pytest_xling.engine.client import Client
-from pytest_xling.engine.limits import Account, Budget, Patience, Slots
+from pytest_xling.engine.limits import Account, Budget, Patience, Slots, patience_for
 from pytest_xling.engine.memo import AnswerMemo
 from pytest_xling.errors import ConfigError, EvaluationError, did_you_mean
 from pytest_xling.interfaces.batching import Batching
@@ -22,7 +22,7 @@ from pytest_xling.text.thoughts import split_response
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from pytest_xling.config.settings import Price, Settings
+    from pytest_xling.config.settings import Settings
     from pytest_xling.engine.executor import Executor
     from pytest_xling.engine.store_writer import StoreWriter
     from pytest_xling.interfaces.annotator import Role
@@ -74,10 +74,6 @@ class Models:
             client.open(store)
         self._memos: dict[int, asyncio.Task[AnswerMemo]] = {}
 
-    async def memo(self) -> AnswerMemo:
-        """Return the answers of the model under test."""
-        return await self._memo(self.tested)
-
     async def asks(self, role: Role) -> list[RoleAsk]:
         """Return what puts questions to those who have *role*, one for each.
 
@@ -87,9 +83,10 @@ class Models:
         if role not in self._roles:
             msg = f"no {role} is named: give one with --xling-{role}=MODEL"
             raise EvaluationError(msg)
-        return [RoleAsk(await self._memo(client), client) for client in self._roles[role]]
+        return [RoleAsk(await self.memo(client), client) for client in self._roles[role]]
 
-    async def _memo(self, client: Client) -> AnswerMemo:
+    async def memo(self, client: Client) -> AnswerMemo:
+        """Return the answers of a model."""
         key = id(client)
         if key not in self._memos:
             edition, since = (self._edition, self._since) if client is self.tested else ("", 0.0)
@@ -364,9 +361,7 @@ def check_role(roles: Mapping[Role, Sequence[Provider]], role: Role, needed_by: 
 def check_translates(translator: Provider, ways: Iterable[tuple[str, str]]) -> None:
     """Check what a translator knows of itself before it is asked.
 
-    Args:
-        translator: any; most know nothing.
-        ways: pairs of codes, from which language into which.
+    Ways are pairs of codes: from which language into which.
 
     Raises:
         ConfigError: it lacks one of them.
@@ -389,15 +384,8 @@ def make_models(
 ) -> tuple[Client, dict[Role, list[Client]]]:
     """Return who asks the model under test and the others, each within its limits.
 
-    They share one budget; a model with two roles is asked within one limit.
-
-    Args:
-        settings: of the run.
-        provider: of the model under test.
-        others: who judges, translates and searches.
-        model: the name of the model under test.
-        executor: of the run; moves models that would run here.
-        workers: how many processes share the limits.
+    They share one budget; a model with two roles is asked within one limit. Several processes
+    (*workers*) share the limits. Models that would run here are moved to where the executor runs.
     """
     for each in (provider, *chain.from_iterable(others.values())):
         executor.place(each)
@@ -405,7 +393,7 @@ def make_models(
     allowed_usd = settings.max_cost_usd
     budget = Budget(None if allowed_usd is None else allowed_usd / workers)
 
-    def client(provider: Provider, name: str, price: Price | None) -> Client:
+    def client(provider: Provider, name: str, named: str) -> Client:
         return Client(
             provider,
             _asked_name(name),
@@ -413,18 +401,18 @@ def make_models(
                 connections(settings, provider, workers=workers),
                 first=FIRST_REQUESTS if provider.paid else None,
             ),
-            patience=Patience(name, patience_s=settings.patience_s),
-            account=_account(settings, provider, price, budget),
+            patience=Patience(name, patience_s=patience_for(settings.timeout_s)),
+            account=_account(settings, provider, named, budget),
             batch_wait_s=settings.batch_wait_s,
         )
 
-    clients = {id(provider): client(provider, model, settings.price_of(settings.model))}
+    clients = {id(provider): client(provider, model, settings.model)}
     roles: dict[Role, list[Client]] = {}
     named = [each for role in others for each in named_roles(settings) if each[0] == role]
     asked = chain.from_iterable(others.values())
     for (role, name), other in zip(named, asked, strict=True):
         if id(other) not in clients:
-            clients[id(other)] = client(other, name, settings.price_of(name))
+            clients[id(other)] = client(other, name, name)
         roles.setdefault(role, []).append(clients[id(other)])
     return clients[id(provider)], roles
 
@@ -448,11 +436,13 @@ def price_paid(
     return share * price[0], share * price[1]
 
 
-def _account(
-    settings: Settings, provider: Provider, price: Price | None, budget: Budget
-) -> Account | None:
-    """Return what may be spent on *provider* out of *budget*; None where nothing costs."""
-    if price is None or not provider.paid:
+def _account(settings: Settings, provider: Provider, named: str, budget: Budget) -> Account | None:
+    """Return what may be spent on *provider* out of *budget*; None where nothing costs.
+
+    Its price goes by what an option calls it: *named*.
+    """
+    price = settings.price_of(named) if provider.paid else None
+    if price is None:
         return None
     price_in, price_out = price_paid(provider, price) if isinstance(price, tuple) else (0.0, 0.0)
     request_usd = 0.0 if isinstance(price, tuple) else price / 1e3

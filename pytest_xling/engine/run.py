@@ -25,10 +25,16 @@ from pytest_xling.errors import GivenUp, StoreError, XlingError
 from pytest_xling.records import Answer, Reading
 from pytest_xling.registry import description, load
 from pytest_xling.store import runs as run_store
-from pytest_xling.store.cases import CaseRow, SetRow, add_results, add_sets, rescored
+from pytest_xling.store.cases import (
+    CaseRow,
+    SetRow,
+    add_results,
+    add_run_steps,
+    add_sets,
+    rescored,
+)
 from pytest_xling.store.faults import FaultRow
 from pytest_xling.store.runs import Progress
-from pytest_xling.store.scores import add_run_steps
 from pytest_xling.text.display import clean
 from pytest_xling.text.thoughts import split_response
 
@@ -116,11 +122,7 @@ class Run:
         self._models.shut(reason)
 
     async def watch(self, parent: int) -> None:
-        """Once the process *parent* has ended, ask nothing more and drop what is under way.
-
-        Args:
-            parent: the number of this process's parent, for whom it works.
-        """
+        """Once the process *parent* has ended, ask nothing more and drop what is under way."""
         while os.getppid() == parent:  # noqa: ASYNC110  no event tells of its end
             await asyncio.sleep(PARENT_EVERY_S)
         self._models.abandon("the process that runs the tests has ended")
@@ -131,7 +133,7 @@ class Run:
         Repeats of a question that are to be scored together must be among *jobs* together.
         """
         self._count(total=len(jobs))
-        answer = await self._models.memo()
+        answer = await self._models.memo(self._models.tested)
         if self._preparing is None:
             self._preparing = asyncio.create_task(self._prepare(jobs))
             self._preparing.add_done_callback(_ignore)
@@ -163,7 +165,7 @@ class Run:
         ]
         if not fitted:
             return
-        answer = await self._models.memo()
+        answer = await self._models.memo(self._models.tested)
         ends = await stored_ends([(job.request, job.turns) for job in fitted], answer)
         # Another run may have an answer that met a fault in this one: it is not of this run.
         results = [

@@ -40,12 +40,6 @@ async def score(
 
     What a fitted metric scores is scored with the corpora it is of. What the metric has nothing to
     say of gets None and the reason: no answer, or a set with too few.
-
-    Args:
-        metric: with its parameters.
-        scorables: what it scores.
-        annotators: those it needs.
-        executor: where it runs.
     """
     readings: dict[int, Reading | XlingError] = {
         index: Reading(value=None, reason=reason)

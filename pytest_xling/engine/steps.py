@@ -210,12 +210,7 @@ class Scorer:
 class Steps:
     """Opens metrics and annotators, each once.
 
-    Args:
-        store: where outputs are kept.
-        executor: makes, loads and runs them.
-        factory: makes them.
-        models: those annotators may ask.
-        edition: in another one judges are asked for labels anew.
+    In another edition judges are asked for labels anew.
     """
 
     def __init__(

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from pytest_xling.gates.estimate import Effect, Ends
-from pytest_xling.gates.pairing import at_level, cluster_of, sample_means
+from pytest_xling.gates.pairing import at_level, cluster_of, labels_at, sample_means
 from pytest_xling.gates.reasons import untold
 from pytest_xling.stats.contrast import Interval, contrast, difference, ratio
 from pytest_xling.stats.trend import slope_weights, steepest
@@ -34,14 +34,6 @@ NOT_COUNTED: Final = "labels of people do not count"
 NOT_AT_LOOKS: Final = " in runs with interim looks"
 NO_CLAIM: Final = "no claim has values at all levels"
 WHOLE: Final = Interval(value=1.0, low=1.0, high=1.0)
-
-
-def labels_at(scores: Sequence[Score], labels: Labels) -> Labels:
-    """Return the labels of the answers that have a value."""
-    if not labels:
-        return labels
-    there = {(score.sample_id, score.condition) for score in scores if score.value is not None}
-    return {key: label for key, label in labels.items() if key in there}
 
 
 def by_level(scores: Sequence[Score], labels: Labels) -> dict[str, Labels]:
@@ -151,12 +143,6 @@ def corrected(
     """Return *estimate* with the value, interval and p that people's labels make of it.
 
     Without an interval where the labels are too few; ``reason`` says so.
-
-    Args:
-        estimate: of the scores alone.
-        scores: of one metric in one language.
-        labels: what was said of the answers, and what people say, by sample and condition.
-        measure: of the metric.
     """
     side = _Side(scores, labels, measure)
     return _put(estimate, {"": side}, measure, lambda sides: sides[0])
@@ -208,12 +194,6 @@ def corrected_trend(
 
     Each level is estimated from its own labels, and the slope is that of these estimates. Claims
     that lack a value at some level are left out: with them levels would differ by their claims.
-
-    Args:
-        estimate: of the trend by the scores alone.
-        scores: of one metric in one language, at all levels.
-        labels: of the answers.
-        measure: of the metric.
     """
     levels_of: defaultdict[tuple[str, str], set[int]] = defaultdict(set)
     for score in scores:

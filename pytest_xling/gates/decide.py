@@ -12,7 +12,6 @@ from pytest_xling.gates.corrected import (
     corrected,
     corrected_gap,
     corrected_trend,
-    labels_at,
     level_name,
     wants_labels,
     with_labels_told,
@@ -21,7 +20,7 @@ from pytest_xling.gates.differences import gap_estimate, relative_drop, trend_es
 from pytest_xling.gates.estimate import cases_estimate, estimate
 from pytest_xling.gates.judge import held_to_estimate, judge, judge_family, undecided
 from pytest_xling.gates.overall import judge_overall
-from pytest_xling.gates.pairing import LEAST_SHARED, Known, at_level, cluster_of
+from pytest_xling.gates.pairing import LEAST_SHARED, Known, at_level, cluster_of, labels_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -64,8 +63,8 @@ class Decision:
 
         Args:
             spec: the gate.
-            measure: measures the annotators it rests on, where nobody has; a fault of theirs is an
-                error of the gate.
+            measure: measures the annotators it rests on, where the gate demands that and nobody
+                has; a fault of theirs is an error of the gate.
 
         Raises:
             XlingError: scores that cannot be put together, or a store that cannot be read.
@@ -77,7 +76,7 @@ class Decision:
                 return replace(verdict, reason=_NOTHING_SELECTED.format(spec.benchmark))
             if missing := self._missing(spec, expected):
                 return replace(verdict, outcome="error", threshold=spec.threshold, reason=missing)
-        if measure is not None:
+        if measure is not None and spec.threshold.min_judge_f1 is not None:
             try:
                 measure(spec)
             except XlingError as fault:
@@ -216,14 +215,15 @@ def _judge_gate(gate: GateSpec, known: Known) -> Verdict:
     own = at_level(known.scores(gate.language), limits.level)
     others = () if gate.pivot is None else at_level(known.scores(gate.pivot), limits.level)
     sides = _labels_of_sides(gate, own, others, known)
-    counted = not known.at_look and wants_labels(limits, sides)
+    concerned = limits.estimate == "corrected" or any(sides.values())  # few are labelled at all
+    counted = concerned and not known.at_look and wants_labels(limits, sides)
     labels = tuple(sides.values()) if counted else ()
     if gate.kind == "drop":
         verdict = _judge_drop(gate, own, known.baseline, labels)
     else:
         made = _estimate(gate, own, others, labels)
         verdict = judge(made, limits, case=gate.id, kind=gate.kind)
-    return with_labels_told(verdict, sides, at_look=known.at_look)
+    return with_labels_told(verdict, sides, at_look=known.at_look) if concerned else verdict
 
 
 def _labels_of_sides(

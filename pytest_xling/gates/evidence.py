@@ -239,8 +239,8 @@ def behind_gates(
             scored yet; by default those that its scores in the store rest on.
     """
     made = signed or cache(partial(_signatures_behind, connection, run_id))
-    run = (run_id, get_run(connection, run_id).created_at)
-    known = cache(partial(_behind, connection, run))
+    began = cache(lambda: get_run(connection, run_id).created_at)
+    known = cache(partial(_behind, connection, (run_id, began)))
     return [
         [
             known(name, signature=signature, aspect=aspect, code=code)
@@ -258,7 +258,7 @@ def behind_gates(
 
 def _behind(
     connection: Connection,
-    run: tuple[str, str],
+    run: tuple[str, Callable[[], str]],
     name: str,
     *,
     signature: str,
@@ -292,7 +292,7 @@ def _behind(
     ]
     own = next((check for check in of_judge if check.run_id == run_id), None)
     # Labels may be of earlier runs: no change that was found until then is forgotten.
-    until = began if own is None else own.created_at
+    until = began() if own is None else own.created_at
     changes = [check.changed for check in of_judge if check.created_at <= until and check.changed]
     return replace(
         made,
@@ -369,11 +369,6 @@ def languages_judged(threshold: Threshold, *, pivot: str | None, gap: bool) -> l
     """Return the languages whose answers a gate rests on: its own, and where it compares the pivot.
 
     A gate over several languages rests on those of each.
-
-    Args:
-        threshold: the gate's.
-        pivot: the language others are compared with, where the benchmark has one.
-        gap: whether the gate is one of the gap to it.
     """
     own = list(threshold.languages)
     compares = gap or load("metric", threshold.metric).unit == "pivot"
@@ -420,10 +415,6 @@ def distrusted(verdict: Verdict, reason: str) -> Verdict:
     """Return *verdict*, inconclusive because the annotator it rests on is not trusted.
 
     An error stays one: there scores are missing, whoever made them.
-
-    Args:
-        verdict: of a gate.
-        reason: who the annotator is, what is known of it, and what that lacks.
     """
     if verdict.outcome == "error":
         return verdict
@@ -436,10 +427,6 @@ def beside_noise(verdict: Verdict, noise: TranslationNoise | None) -> Verdict:
 
     So it may where a value misses its floor, or a gap its limit, by no more than translation costs,
     and where translation leaves less than the floor of an answer beside itself.
-
-    Args:
-        verdict: of a gate.
-        noise: what was measured of its metric in its language; None where nothing was.
     """
     missed = _missed(verdict)
     if missed is None or noise is None or noise.text_in != "english" or noise.cost.value is None:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from pytest_xling.gates.corrected import (
     corrected_sum,
-    labels_at,
     level_name,
     wants_labels,
     with_labels_told,
@@ -29,7 +28,14 @@ from pytest_xling.gates.estimate import (
     why_none,
 )
 from pytest_xling.gates.judge import judge, undecided
-from pytest_xling.gates.pairing import LEAST_SHARED, at_level, cluster_of, mean_of, paired_questions
+from pytest_xling.gates.pairing import (
+    LEAST_SHARED,
+    at_level,
+    cluster_of,
+    labels_at,
+    mean_of,
+    paired_questions,
+)
 from pytest_xling.stats.contrast import Interval, difference
 from pytest_xling.stats.mean import per_cluster
 from pytest_xling.stats.paired_means import paired_mean

@@ -60,6 +60,14 @@ def at_level(scores: Sequence[Score], level: int | None) -> Sequence[Score]:
     return scores if level is None else [score for score in scores if score.level == level]
 
 
+def labels_at(scores: Sequence[Score], labels: Labels) -> Labels:
+    """Return the labels of the answers that have a value."""
+    if not labels:
+        return labels
+    there = {(score.sample_id, score.condition) for score in scores if score.value is not None}
+    return {key: label for key, label in labels.items() if key in there}
+
+
 def cluster_of(score: Score) -> Cluster:
     """Return benchmark and question: what answers share that are not independent.
 

@@ -78,14 +78,7 @@ _WORDS: Mapping[str, _Words] = {
 
 
 def why(estimate: Estimate, threshold: Threshold, kind: GateKind, outcome: Outcome) -> str:
-    """Say why a gate decides what it does: what was seen, how surely, what is allowed.
-
-    Args:
-        estimate: of this kind.
-        threshold: with its limits.
-        kind: what is judged.
-        outcome: what was decided.
-    """
+    """Say why a gate decides what it does: what was seen, how surely, what is allowed."""
     name = kind if kind != "limit" else "level" if threshold.max_rate is None else "rate"
     words, limits = _WORDS[name], limits_of(threshold, kind)
     few = too_few(estimate, threshold, of=words.of)
@@ -311,11 +304,7 @@ def limit_of(verdict: Verdict) -> str:
 
 
 def demands_of(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
-    """Word what gates of one kind demand: ``max 10.0%``, and of all together ``all 5.0%``.
-
-    Args:
-        verdicts: of single languages, and of all together.
-    """
+    """Word what gates of one kind demand: ``max 10.0%``, and of all together ``all 5.0%``."""
     single = dict.fromkeys(limit_of(v) for v in verdicts if not v.threshold.weights)
     together = dict.fromkeys(limit_of(v) for v in verdicts if v.threshold.weights)
     if not single:

@@ -39,11 +39,6 @@ class Benchmark:
     answered: frozenset[str] | None = None
     """The languages there are stored answers in, where no others are to be asked; else None."""
 
-    @property
-    def pivot(self) -> str | None:
-        """The language others are compared with; None where none is."""
-        return self.prompts.design.pivot
-
     def notices(self, languages: Sequence[str]) -> list[str]:
         """Return what is odd about the data without being wrong, a line each."""
         return self.importer.notices(self.data, languages=self._asked_in(languages))
@@ -217,10 +212,7 @@ def open_benchmark(
 def _importer(place: Path, data: DataMap | None, *, named: bool) -> Importer:
     """Return what reads *place*: what prompts.yaml names, else what recognises it.
 
-    Args:
-        place: of the data.
-        data: what prompts.yaml says of its own.
-        named: whether ``--xling-data`` names *place*, so that its layout may be another one.
+    Where ``--xling-data`` has *named* the place, its layout may be another one.
     """
     if data is None or (data.layout and named):
         return importer_of(place)

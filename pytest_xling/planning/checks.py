@@ -167,9 +167,6 @@ def _listed(values: Iterable[object]) -> str:
 def declare_checks(folders: Iterable[Path]) -> None:
     """Make the checks of benchmarks known to the registry.
 
-    Args:
-        folders: of the benchmarks, each with a prompts.yaml.
-
     Raises:
         ConfigError: a check is wrong, or its name is taken; names file, line, key and fix.
     """

@@ -34,9 +34,6 @@ _NONE: Final = "none"
 def declare_languages(folders: Iterable[Path]) -> None:
     """Make the languages of benchmarks known to everything that names one.
 
-    Args:
-        folders: of the benchmarks, each with a prompts.yaml.
-
     Raises:
         ConfigError: one is wrong, or declared otherwise elsewhere; names file, line, key and fix.
     """

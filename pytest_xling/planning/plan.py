@@ -8,7 +8,6 @@ from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pytest_xling.config.request import nested
-from pytest_xling.config.settings import Settings
 from pytest_xling.engine.job import Job
 from pytest_xling.errors import ConfigError, DataError
 from pytest_xling.keys import content_key
@@ -20,6 +19,7 @@ from pytest_xling.registry import load
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
 
+    from pytest_xling.config.settings import Settings
     from pytest_xling.interfaces.metric import Metric
     from pytest_xling.interfaces.provider import Provider
     from pytest_xling.keys import JsonValue
@@ -162,25 +162,26 @@ def chosen_languages(benchmark: Benchmark, settings: Settings) -> list[str]:
     Raises:
         ConfigError: there is nothing in the pivot language, or no stored answer in any language.
     """
+    pivot = benchmark.prompts.design.pivot
     if "all" in settings.languages:
         languages = list(benchmark.languages())
-        if benchmark.pivot not in {None, *languages}:
+        if pivot not in {None, *languages}:
             msg = (
-                f"benchmark {benchmark.name!r} compares languages with {benchmark.pivot!r}, for "
+                f"benchmark {benchmark.name!r} compares languages with {pivot!r}, for "
                 f"which {benchmark.data} has no data; it has: {', '.join(languages)}"
             )
             raise ConfigError(msg)
         return languages if benchmark.answered is None else _answered(benchmark, benchmark.answered)
     chosen = [find(language).code for language in settings.languages]
-    pivot = benchmark.pivot
     return chosen if pivot is None or pivot in chosen else [pivot, *chosen]
 
 
 def _answered(benchmark: Benchmark, answered: frozenset[str]) -> list[str]:
     """Return the languages that have both data and stored answers."""
     languages = [language for language in benchmark.languages() if language in answered]
-    if not languages or benchmark.pivot not in {None, *languages}:
-        lacking = f"its pivot language {benchmark.pivot!r}" if languages else "any of its languages"
+    pivot = benchmark.prompts.design.pivot
+    if not languages or pivot not in {None, *languages}:
+        lacking = f"its pivot language {pivot!r}" if languages else "any of its languages"
         msg = (
             f"no answer to benchmark {benchmark.name!r} is stored in {lacking}; there are answers "
             f"in: {', '.join(sorted(answered))}. The benchmark has: "
@@ -230,7 +231,7 @@ def _question(sample: Sample) -> str:
 
 
 def make_request(
-    case: Case, *, benchmark: Benchmark, settings: Settings, provider: Provider, model: str
+    case: Case, benchmark: Benchmark, *, settings: Settings, provider: Provider, model: str
 ) -> Request:
     """Return what *provider* is asked for *case*."""
     sample, condition = case.sample, case.condition
@@ -243,12 +244,12 @@ def make_request(
     if condition.temperature is not None:
         params["temperature"] = condition.temperature
     # Only where something is random, or a seed is asked for: some servers refuse one.
-    if condition.temperature or condition.repeat or settings.seed != Settings.seed.default:
+    if condition.temperature or condition.repeat or settings.seed:
         params["seed"] = _seed(case, settings.seed)
     if stop := benchmark.prompts.stop(sample, provider.style):
         params["stop"] = list(stop)
-    if extra := nested(settings.request, design.request):
-        params["extra"] = extra
+    if settings.request or design.request:
+        params["extra"] = nested(settings.request, design.request)
     return Request(
         model=model,
         messages=benchmark.prompts.messages(sample, provider.style),
@@ -280,7 +281,7 @@ def make_job(
         metrics=about,
         beside=tuple(name for name in metrics if name not in about),
         temperature=case.condition.temperature,
-        pivot=benchmark.pivot,
+        pivot=benchmark.prompts.design.pivot,
         turns=turns,
     )
 

@@ -58,12 +58,7 @@ def benchmark_meant(
 
 
 def is_subset(run: RunRecord, counts: Mapping[tuple[str, str], int]) -> bool:
-    """Tell whether a run has only some cases of a benchmark in the languages it was asked in.
-
-    Args:
-        run: its record.
-        counts: its answers by benchmark and language.
-    """
+    """Tell whether a run has only some cases of a benchmark in the languages it was asked in."""
     if not run.whole:  # an early version's, which did not keep how many there were
         return run.settings.get("limit") is not None
     return any(lacks_of_benchmark(run, counts, name) for name in {name for name, _ in counts})

@@ -26,12 +26,7 @@ if TYPE_CHECKING:
 
 
 class Annotators:
-    """Measures the annotators behind gates, where nobody has, on the labelled answers bundled.
-
-    Args:
-        context: of the session.
-        evaluation: annotates.
-    """
+    """Measures the annotators behind gates, where nobody has, on the labelled answers bundled."""
 
     def __init__(self, context: Context, evaluation: Evaluation) -> None:
         self._context = context
@@ -40,18 +35,17 @@ class Annotators:
         """By annotator and language; what failed once is not asked again for every gate."""
 
     def measure(self, threshold: Threshold, *, gap: bool) -> None:
-        """Measure what a gate rests on, where its threshold demands that, and a gate is judged.
+        """Measure what a gate rests on, unless this is a shard, which judges none.
 
         Args:
-            threshold: the gate's.
+            threshold: the gate's, which demands that.
             gap: whether it is of the gap to the pivot language.
 
         Raises:
             XlingError: an annotator failed while it was measured.
         """
-        if threshold.min_judge_f1 is None or self._context.setup.shard is not None:
-            return
-        self._measure(self._context.stored_run.unmeasured(threshold, gap=gap))
+        if self._context.setup.shard is None:
+            self._measure(self._context.stored_run.unmeasured(threshold, gap=gap))
 
     def _measure(self, missing: Mapping[str, Sequence[str]]) -> None:
         """Measure annotators in the languages that are said, where labelled answers come along."""
@@ -75,9 +69,6 @@ class Annotators:
 
         What asks nobody is measured for it, where it has not been; a judge is not asked yet.
 
-        Args:
-            gates: those that will be judged.
-
         Returns:
             A line for each benchmark, and one for each annotator and language that is doubted.
         """
@@ -96,7 +87,7 @@ class Annotators:
                     connection,
                     context.run_id,
                     [(gate.threshold, gate.kind == "gap") for gate in gates],
-                    pivot=context.setup.pivots().get,
+                    pivot=context.setup.pivots.get,
                     signed=lambda _, metric: signed[metric],
                 )
 
@@ -135,23 +126,19 @@ class Annotators:
             ]
         return signed
 
-    def vouch(self, threshold: Threshold, *, gap: bool) -> None:
+    def vouch(self, spec: GateSpec) -> None:
         """Measure what a gate rests on, and ask judges that were measured earlier again.
 
         A judge that is paid is asked about some of the answers it was measured on, once in a run
         and language, where it was not since the gate's scores were made, in whichever run.
 
-        Args:
-            threshold: the gate's.
-            gap: whether it is of the gap to the pivot language.
-
         Raises:
             XlingError: an annotator failed.
         """
+        threshold, gap = spec.threshold, spec.kind == "gap"
         self.measure(threshold, gap=gap)
         setup, run = self._context.setup, self._context.stored_run
-        paid = any(judge.paid for judge in setup.roles.get("judge", ()))
-        if threshold.min_judge_f1 is None or not paid:
+        if not any(judge.paid for judge in setup.roles.get("judge", ())):
             return
         from pytest_xling.analysis.drift import judge_again  # noqa: PLC0415  imports numpy
 
@@ -199,12 +186,7 @@ async def _signature(annotator: str, run: Run) -> str:
 
 
 def _foretold(benchmark: str, gates: Sequence[Sequence[Doubt]]) -> list[str]:
-    """Word that gates cannot decide, why, and what to do: a line for each.
-
-    Args:
-        benchmark: its name.
-        gates: of each the annotators it rests on in vain, and what they lack.
-    """
+    """Word that gates cannot decide, why, and what to do: a line for each."""
     doubts = list(chain.from_iterable(gates))
     rests = "it rests" if len(gates) == 1 else "they rest"
     return [

@@ -39,7 +39,9 @@ class CaseCheck:
         parts, case = self._parts, self.case
         self._properties = item.user_properties
         try:
-            stop = "" if parts.evaluation.is_begun(case) else parts.stopping.before(case)
+            stop = None
+            if parts.stopping is not None and not parts.evaluation.is_begun(case):
+                stop = parts.stopping.before(case)
             result = None if stop else parts.evaluation.result(case)
         except XlingError as error:
             item.user_properties.append((FAULT, str(error)))
@@ -49,7 +51,7 @@ class CaseCheck:
             item.user_properties.append((FAULT, repr(error)))
             raise
         if result is None:
-            pytest.skip(stop)
+            pytest.skip(str(stop))
         item.user_properties += [
             ("xling_case", case.id),
             ("xling_language", case.sample.language),

@@ -38,10 +38,6 @@ ONLY_SHOW = ("collectonly", "setupplan", "showfixtures", "show_fixtures_per_test
 class Context:
     """The state of a session with a model, in the controller, a worker or the only process.
 
-    Args:
-        config: pytest's.
-        setup: what the session was told.
-
     Raises:
         ConfigError: xdist is to send every test to every worker.
     """
@@ -192,7 +188,7 @@ class Context:
         return StoredRun(
             reading=self.database.read,
             run_id=self.run_id,
-            pivot=self.setup.pivots().get,
+            pivot=self.setup.pivots.get,
             compared_with=self.setup.baseline,
         )
 

@@ -12,119 +12,46 @@ from pytest_xling.planning.plan import groups_of, planned_scores
 from pytest_xling.plugin.selection import GROUP_CASES, case_of
 from pytest_xling.records import Expected
 from pytest_xling.registry import load
-from pytest_xling.scheduling.groups import PER_WORKER
 from pytest_xling.store.cases import by_case
 from pytest_xling.store.runs import Stop, put_stop, total_progress
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     import pytest
 
-    from pytest_xling.gates.interim_looks import Looks
     from pytest_xling.gates.spec import GateSpec
     from pytest_xling.planning.plan import Case
     from pytest_xling.plugin.annotators import Annotators
     from pytest_xling.plugin.context import Context
     from pytest_xling.plugin.selection import Selection
+    from pytest_xling.plugin.setup import Setup
 
 AHEAD = 2
 """A worker begins what belongs to a look if the look so many before it has been taken."""
 WAIT_S, POLL_S = 120.0, 0.2
 
 
-class EarlyStopping:
-    """The order of questions, and the end of a bad run.
-
-    Without the option nothing happens.
-
-    Args:
-        context: of the session.
-        selection: the cases and gates.
-        annotators: measures what gates rest on.
+def refuse_vain_looks(setup: Setup) -> None:
+    """Refuse to look where there is nothing to look at, or nothing to save.
 
     Raises:
         ConfigError: there are no gates to look at, or their answers are not waited for.
     """
-
-    def __init__(self, context: Context, selection: Selection, annotators: Annotators) -> None:
-        self._context = context
-        self._selection = selection
-        self._annotators = annotators
-        self._how = context.setup.settings.stop_early
-        self._looking: _Looking | None = None
-        if self._how is not None and context.setup.thresholds is None:
-            msg = (
-                "--xling-stop-early looks at gates, and there is no thresholds.yaml; write one, or"
-                " name it with --xling-thresholds"
-            )
-            raise ConfigError(msg)
-        if self._how is not None and self._batching and not context.setup.settings.batch_wait_s:
-            # Else it would hand in what belongs to all looks, and save nothing.
-            msg = (
-                "--xling-stop-early waits for the answers to each look, and --xling-batch-wait=0"
-                " for none; leave one of them out"
-            )
-            raise ConfigError(msg)
-
-    @property
-    def _batching(self) -> bool:
-        return isinstance(self._context.setup.provider, Batching)
-
-    @property
-    def per_worker(self) -> int:
-        """In how many units a worker gets its questions: one for each look, or more.
-
-        Where answers come in batches, a unit makes one: as few as may be.
-        """
-        fewest = 1 if self._batching else PER_WORKER
-        return fewest if self._how is None else max(fewest, int(self._how.split(":")[1]))
-
-    def reorder(self, items: list[pytest.Item]) -> None:
-        """Have questions asked in random order."""
-        if self._how is not None:
-            _in_random_order(items, seed=self._context.setup.settings.seed)
-
-    def begin(self) -> frozenset[int]:
-        """Plan the looks at what was selected.
-
-        Returns:
-            The numbers of the groups that are begun only once the look before them was taken.
-        """
-        context, selection = self._context, self._selection
-        if self._how is None or context.asks_nothing or context.distributed:
-            return frozenset()
-        self._looking = _Looking(context, selection, self._annotators, self._how)
-        if context.is_worker:
-            return frozenset()
-        selection.groups, barriers = self._looking.cut(selection.groups)
-        return barriers
-
-    def before(self, case: Case) -> str:
-        """Say why *case*, not asked so far, is not asked any more; "" where it is."""
-        return "" if self._looking is None else str(self._looking.before(case) or "")
-
-    @property
-    def looks(self) -> Mapping[str, Looks]:
-        """The looks at each benchmark; none without the option."""
-        return {} if self._looking is None else self._looking.looks
-
-    def expected(self, benchmark: str, metric: str) -> Expected:
-        """Return which scores of a metric its gates are decided by at the end."""
-        if self._looking is None or benchmark not in self._looking.looks:
-            return self._selection.expected(benchmark, metric)
-        return self._looking.expected_at_end(benchmark, metric)
-
-    def saved(self) -> str:
-        """Say what ended the run early, and what that saved."""
-        context = self._context
-        planned = self._selection.planned_cases()
-        with context.database.read() as connection:
-            saved = planned - len(by_case(connection, context.run_id, "case_id"))
-        return f"{context.early_stop()}; {saved:,} of {planned:,} requests were not made"
+    if setup.thresholds is None:
+        msg = (
+            "--xling-stop-early looks at gates, and there is no thresholds.yaml; write one, or"
+            " name it with --xling-thresholds"
+        )
+        raise ConfigError(msg)
+    if isinstance(setup.provider, Batching) and not setup.settings.batch_wait_s:
+        # Else it would hand in what belongs to all looks, and save nothing.
+        msg = (
+            "--xling-stop-early waits for the answers to each look, and --xling-batch-wait=0"
+            " for none; leave one of them out"
+        )
+        raise ConfigError(msg)
 
 
-def _in_random_order(items: list[pytest.Item], *, seed: int) -> None:
+def in_random_order(items: list[pytest.Item], *, seed: int) -> None:
     """Put the cases of each benchmark into their random order, in the places they take up now."""
     from pytest_xling.gates.interim_looks import random_place  # noqa: PLC0415  imports numpy
 
@@ -141,18 +68,12 @@ def _in_random_order(items: list[pytest.Item], *, seed: int) -> None:
             items[free] = before[index]
 
 
-class _Looking:
+class EarlyStopping:
     """Looks at the gates as answers come in, and knows which of them ended the run.
 
     Any process looks, whenever it is about to ask more: what it finds at a look is the same in all
     of them, and the first to find a gate that failed says so in the run's record. A look that lacks
     answers, for a fault took them, is not taken; the run is incomplete then.
-
-    Args:
-        context: of the session.
-        selection: what was selected.
-        annotators: measures what gates rest on.
-        how: as ``--xling-stop-early`` says it: ``pocock:10``.
     """
 
     def __init__(
@@ -167,9 +88,8 @@ class _Looking:
         for spec in selection.gates:
             self._gates.setdefault(spec.benchmark, []).append(spec)
         self._cases: dict[str, list[Case]] = {}
-        for group in selection.groups:
-            for case in group:
-                self._cases.setdefault(case.benchmark, []).append(case)
+        for case in selection.selected():
+            self._cases.setdefault(case.benchmark, []).append(case)
         seed = context.setup.settings.seed
         self.looks = {
             benchmark: Looks.of(
@@ -177,6 +97,7 @@ class _Looking:
             )
             for benchmark, cases in self._cases.items()
         }
+        """By benchmark, those at it."""
         self._taken = dict.fromkeys(self.looks, 0)
         """By benchmark the number of the last look that was taken here."""
         self._waits = context.is_worker
@@ -185,16 +106,16 @@ class _Looking:
         """By benchmark the look that decides at the end."""
         self._expected: dict[tuple[str, str, int], Expected] = {}
 
-    def cut(self, groups: Sequence[Sequence[Case]]) -> tuple[list[list[Case]], frozenset[int]]:
-        """Cut groups anew so that none goes beyond a look.
+    def cut(self) -> frozenset[int]:
+        """Cut the groups anew so that none goes beyond a look.
 
         Returns:
-            The groups, and the numbers of those that are begun only once a look has been taken.
+            The numbers of those that are begun only once the look before them was taken.
         """
         cut: list[list[Case]] = []
         stages: list[tuple[str, int]] = []
         stretch: list[Case] = []
-        cases = [case for group in groups for case in group]
+        cases = self._selection.selected()
         for number, case in enumerate(cases):
             stretch.append(case)
             stage = self._stage(case)
@@ -203,14 +124,14 @@ class _Looking:
                 cut += of_stage
                 stages += [stage] * len(of_stage)
                 stretch = []
-        firsts = (n for n in range(1, len(cut)) if stages[n] != stages[n - 1])
-        return cut, frozenset(firsts)
+        self._selection.groups = cut
+        return frozenset(n for n in range(1, len(cut)) if stages[n] != stages[n - 1])
 
     def _stage(self, case: Case) -> tuple[str, int]:
         return case.benchmark, self.looks[case.benchmark].stages[case.question]
 
     def before(self, case: Case) -> Stop | None:
-        """Return what ended the run, looking at the gates if it is time to.
+        """Return why *case*, not asked so far, is not asked any more, looking if it is time to.
 
         Where other processes are slow to answer what came long before *case*, wait for them a
         while: the next look may save what this one would ask.
@@ -280,15 +201,14 @@ class _Looking:
             # What finds the labels is measured only for a gate that would fail.
             if decision.by_scores(spec).outcome != "fail":
                 continue
-            if decision.verdict(spec, measure=self._measure).outcome == "fail":
+            if decision.verdict(spec, measure=self._annotators.vouch).outcome == "fail":
                 return spec
         return None
 
-    def _measure(self, spec: GateSpec) -> None:
-        self._annotators.vouch(spec.threshold, gap=spec.kind == "gap")
-
-    def expected_at_end(self, benchmark: str, metric: str) -> Expected:
+    def expected(self, benchmark: str, metric: str) -> Expected:
         """Return which scores decide at the end: those of the look at which the run ended."""
+        if benchmark not in self.looks:
+            return self._selection.expected(benchmark, metric)
         if benchmark not in self._last:
             look, stop = self.looks[benchmark].last, self._context.early_stop()
             if stop is not None and stop.benchmark == benchmark:
@@ -306,7 +226,7 @@ class _Looking:
             asked = looks.asked(look)
             cases = [case for case in self._cases[benchmark] if case.question in asked]
             early = kind.fitted and look < looks.last
-            pivot = self._selection.pivot_of(benchmark)
+            pivot = self._context.setup.pivots.get(benchmark)
             self._expected[key] = Expected(
                 scores={} if early else planned_scores(cases, kind, pivot=pivot),
                 recalled=benchmark in self._selection.recalled,

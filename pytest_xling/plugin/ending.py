@@ -11,6 +11,7 @@ import pytest
 from pytest_xling.errors import StoreError, XlingError
 from pytest_xling.plugin.evaluation import roles_asked
 from pytest_xling.plugin.exit_status import exit_status, run_status
+from pytest_xling.store.cases import by_case
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,10 +29,6 @@ class Ending:
 
     Whatever other plugins make of a test or of the session, as by xfail or by an option that
     suppresses failures: a verdict that closes the gate ends it with 1.
-
-    Args:
-        parts: of the session.
-        completeness: knows which tests gave no result.
     """
 
     def __init__(self, parts: Parts, completeness: Completeness) -> None:
@@ -88,13 +85,13 @@ class Ending:
         if exit_status(facts) != pytest.ExitCode.OK or self._parts.selection.last_failed:
             return
         judged = {(verdict.threshold.benchmark, verdict.case) for verdict in verdicts}
-        missing = self._parts.selection.unjudged(judged)
-        if missing.gates:
-            keep = partial(put_unjudged, run_id=ours.run_id, gates=missing.gates)
+        gates, lines = self._parts.selection.unjudged(judged)
+        if gates:
+            keep = partial(put_unjudged, run_id=ours.run_id, gates=gates)
             ours.database.transact(keep)
         if not ours.setup.settings.partial:
-            self._lines += missing.lines
-            facts.unjudged, facts.undecided = bool(missing.lines), not is_decided(verdicts)
+            self._lines += lines
+            facts.unjudged, facts.undecided = bool(lines), not is_decided(verdicts)
 
     def _keep(self) -> None:
         """Say in the store how the run ended."""
@@ -130,7 +127,7 @@ class Ending:
             for line in self._faults():
                 reporter.write_line(line, red=True)
         if facts.stopped_early:
-            reporter.write_line(self._parts.stopping.saved(), red=True)
+            reporter.write_line(self._saved(), red=True)
         if facts.shard:
             reporter.write_line(
                 f"{ours.setup.shard}: gates are judged when all are there, by `xling merge`"
@@ -171,6 +168,13 @@ class Ending:
             )
         return ""
 
+    def _saved(self) -> str:
+        """Say what ended the run early, and what that saved."""
+        ours, planned = self._context, self._parts.selection.planned_cases()
+        with ours.database.read() as connection:
+            saved = planned - len(by_case(connection, ours.run_id, "case_id"))
+        return f"{ours.early_stop()}; {saved:,} of {planned:,} requests were not made"
+
     def _notes(self) -> Iterator[str]:
         """Say who judged, and what failed."""
         from pytest_xling.reports.run_summary import failed_cases  # noqa: PLC0415  likewise
@@ -194,8 +198,8 @@ class Ending:
     def _faults(self) -> Iterator[str]:
         from pytest_xling.reports.run_summary import faults_met  # noqa: PLC0415  likewise
 
-        if self._parts.evaluation.corpora_fault is not None:
-            yield f"not scored: {self._parts.evaluation.corpora_fault}"
+        if (fault := self._parts.evaluation.corpora_fault) is not None:
+            yield f"not scored: {fault}"
         if faults := self._context.facts.faults:
             yield (
                 f"{faults_met(faults)} of the provider or of a step: the run is incomplete "

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import sys
+import threading
 from concurrent.futures import wait
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pytest_xling.engine.loop_thread import LoopThread
 from pytest_xling.engine.models import connections, make_models
 from pytest_xling.engine.run import Run
 from pytest_xling.errors import EvaluationError, XlingError
@@ -34,6 +36,54 @@ TICK_S = 0.5
 LOOK_AHEAD, LOOK_AHEAD_IF_STOPPING = 32, 2
 """Cases begun before their tests, as a multiple of the connections. Where -x or --maxfail may end
 the run, few: what is begun is paid for."""
+
+SWITCH_S = 0.0005
+"""How long another thread may keep the interpreter while the loop has an answer to deal with."""
+
+
+class LoopThread:
+    """Runs coroutines on a background event loop."""
+
+    def __init__(self) -> None:
+        self._switch_s = sys.getswitchinterval()
+        sys.setswitchinterval(SWITCH_S)
+        self.loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._work, name="xling-loop", daemon=True)
+        self._thread.start()
+
+    def _work(self) -> None:
+        asyncio.set_event_loop(self.loop)
+        while True:
+            try:
+                self.loop.run_forever()
+            except (SystemExit, KeyboardInterrupt):
+                # Raised by a step, whose task keeps it; asyncio raises it here as well. Whoever
+                # waits for another task must not wait for ever.
+                continue
+            return
+
+    def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        """Start *work* and return its future."""
+        return asyncio.run_coroutine_threadsafe(work, self.loop)
+
+    def call(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run *work* and wait for its result."""
+        return self.submit(work).result()
+
+    def close(self) -> None:
+        """Cancel what is left, and end the thread."""
+        self.submit(_cancel_others()).result()
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self._thread.join()
+        self.loop.close()
+        sys.setswitchinterval(self._switch_s)
+
+
+async def _cancel_others() -> None:
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
 
 
 class Evaluation:
@@ -82,7 +132,8 @@ class Evaluation:
         if key not in self._results:
             self._finish(self._group_of[key])
         result = self._results[key]
-        if self._selection.used(case):
+        self._selection.uses[key] -= 1
+        if self._selection.uses[key] <= 0:
             del self._results[key]  # nobody will ask for it again
         return result
 
@@ -92,11 +143,11 @@ class Evaluation:
         return key in self._results or self._group_of.get(key) in self._futures
 
     def recall(self, benchmark: str) -> None:
-        """Take what the store has for the cases a gate rests on, where they are not selected.
+        """Take what the store has for the cases a gate rests on, which are not selected.
 
         Nothing is asked: what is missing is missing to the gate.
         """
-        if benchmark in self._recalled or benchmark not in self._selection.recalled:
+        if benchmark in self._recalled:
             return
         self._recalled.add(benchmark)
         stored = Evaluation(self._context, self._selection, show=self._show, stored=benchmark)

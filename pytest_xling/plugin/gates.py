@@ -19,6 +19,7 @@ from pytest_xling.text.stance import LEVELS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pytest_xling.gates.decide import Decision
     from pytest_xling.gates.spec import GateSpec
     from pytest_xling.plugin.parts import Parts
     from pytest_xling.records import Verdict
@@ -66,10 +67,12 @@ class GateCheck:
 
     def _decide(self) -> Verdict:
         spec, parts, context = self.spec, self._parts, self._parts.context
-        parts.evaluation.recall(spec.benchmark)
+        if spec.benchmark in parts.selection.recalled:
+            parts.evaluation.recall(spec.benchmark)
         if load("metric", spec.metric).fitted:
             parts.evaluation.score_corpora()
-        verdict = parts.decision.verdict(spec, measure=self._measure)
+        decision = parts.decision = parts.decision or _decision(parts)
+        verdict = decision.verdict(spec, measure=self._measure)
         self._stopped = context.early_stop() is not None
         behind = context.stored_run.behind(spec.threshold, gap=spec.kind == "gap")
         self._properties += [("xling_judge", str(annotator)) for annotator in behind]
@@ -81,7 +84,7 @@ class GateCheck:
                 run_id=context.run_id,
                 benchmark=spec.benchmark,
                 verdict=verdict,
-                expected=parts.stopping.expected(spec.benchmark, spec.metric),
+                expected=decision.expected(spec.benchmark, spec.metric),
             )
         )
         return verdict
@@ -89,7 +92,7 @@ class GateCheck:
     def _measure(self, spec: GateSpec) -> None:
         """Measure the annotators the gate rests on; a fault leaves the run incomplete."""
         try:
-            self._parts.annotators.vouch(spec.threshold, gap=spec.kind == "gap")
+            self._parts.annotators.vouch(spec)
         except XlingError as fault:  # the verdict is an error then
             self._properties.append((FAULT, str(fault)))
             raise
@@ -135,6 +138,18 @@ class GateCheck:
         if verdict.outcome == "inconclusive" and not blocks(verdict):
             pytest.skip(message)
         pytest.fail(message, pytrace=False)
+
+
+def _decision(parts: Parts) -> Decision:
+    """Return what decides the gates, now that the run is there."""
+    from pytest_xling.gates.decide import Decision  # noqa: PLC0415  statistics, for gates only
+
+    return Decision(
+        parts.context.stored_run,
+        family=parts.selection.family,
+        expected=(parts.stopping or parts.selection).expected,
+        looks={} if parts.stopping is None else parts.stopping.looks,
+    )
 
 
 def _limits(spec: GateSpec) -> Iterator[tuple[str, str]]:

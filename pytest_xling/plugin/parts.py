@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from pytest_xling.plugin.selection import Selection
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True, kw_only=True)
 class Parts:
     """The parts of a session, as its tests need them."""
 
@@ -23,18 +22,9 @@ class Parts:
     selection: Selection
     evaluation: Evaluation
     annotators: Annotators
-    stopping: EarlyStopping
+    stopping: EarlyStopping | None = None
+    """Where this process may ask no more once a gate has failed."""
+    decision: Decision | None = None
+    """What decides the gates, from the first of them on."""
     causes_shown: set[str] = field(default_factory=set)
     """Causes that a case of this process has shown in full, of which others were given up."""
-
-    @cached_property
-    def decision(self) -> Decision:
-        """What decides the gates, once the run is there."""
-        from pytest_xling.gates.decide import Decision  # noqa: PLC0415  statistics, for gates only
-
-        return Decision(
-            self.context.stored_run,
-            family=self.selection.family,
-            expected=self.stopping.expected,
-            looks=self.stopping.looks,
-        )

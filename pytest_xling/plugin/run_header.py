@@ -38,12 +38,7 @@ LIBRARIES = ("pytest-xling", "pytest", "openai", "xllamacpp", "tiktoken", "py3la
 
 
 def header(context: Context, *, continues: str) -> list[str]:
-    """Say what is about to be asked of whom, and where it is kept.
-
-    Args:
-        context: of the session.
-        continues: as :func:`begin_run` says it.
-    """
+    """Say what is about to be asked of whom, and where it is kept."""
     setup, settings = context.setup, context.setup.settings
     cases = {b.name: setup.plans[f] for f, b in setup.benchmarks.items()}
     languages = sorted({case.sample.language for plan in cases.values() for case in plan})
@@ -87,7 +82,7 @@ def begin_run(context: Context) -> str:
         status="running",
         settings={
             **settings.as_json(),
-            "pivots": setup.pivots(),
+            "pivots": dict(setup.pivots),
             "benchmark_languages": setup.benchmark_languages(),
             "unpriced": setup.unpriced(),
             LIMITS: _digest(settings.thresholds),

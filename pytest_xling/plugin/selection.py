@@ -6,13 +6,14 @@ from collections import Counter
 from contextlib import contextmanager, suppress
 from fnmatch import fnmatch
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_xling import registry
 from pytest_xling.errors import ConfigError
 from pytest_xling.gates.spec import Compared, gates_of
+from pytest_xling.interfaces.batching import Batching
 from pytest_xling.planning.outcome import refuse_flags
 from pytest_xling.planning.plan import chosen_languages, groups_of, planned_scores
 from pytest_xling.plugin.declared import flags_checked, markers, named_metrics
@@ -72,21 +73,8 @@ def _check_of(item: pytest.Item, fixture: str) -> object:
     return None if callspec is None else callspec.params.get(fixture)
 
 
-class Unjudged(NamedTuple):
-    """What a run should have judged, and has not."""
-
-    gates: list[tuple[str, str]]
-    """Benchmark and id of each."""
-    lines: list[str]
-    """What to say of it, a line for each benchmark."""
-
-
 class Selection:
-    """Parametrises tests, and knows afterwards what pytest selected of them.
-
-    Args:
-        context: of the session.
-    """
+    """Parametrises tests, and knows afterwards what pytest selected of them."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -106,10 +94,13 @@ class Selection:
         """Gates that are judged once all shards are there: of their cases, scores are needed."""
         self.recalled: dict[str, list[Case]] = {}
         """By benchmark: the cases its selected gates rest on, where they are not selected."""
+        self.uses: Counter[tuple[str, str]] = Counter()
+        """By benchmark and id: how many selected tests are about a case."""
         self._skipped: set[tuple[str, str]] = set()
         self._selected: dict[str, list[Case]] = {}
         self._planned_scores: dict[tuple[str, str], Planned] = {}
-        self._uses: Counter[tuple[str, str]] = Counter()
+        self._gates_of: dict[tuple[str, str], list[GateSpec]] = {}
+        """By benchmark and metric, in all languages of the run."""
         self._metrics_named: dict[tuple[Path, tuple[str, ...]], tuple[str, ...]] = {}
         self._asserted: dict[tuple[str, str, int | None], tuple[str, ...]] = {}
 
@@ -181,20 +172,8 @@ class Selection:
             if case is not None and item.get_closest_marker("skip"):
                 self._skipped.add((case.benchmark, case.id))
 
-    def note(
-        self,
-        items: Sequence[pytest.Item],
-        *,
-        workers: int | None,
-        per_worker: int = PER_WORKER,
-    ) -> None:
-        """Note the selected tests.
-
-        Args:
-            items: after all deselection.
-            workers: how many processes share the tests if this is one of them, else None.
-            per_worker: units that each of them gets of the scheduler.
-        """
+    def note(self, items: Sequence[pytest.Item]) -> None:
+        """Note the selected tests: *items*, after all deselection."""
         self.deselected(items)
         selected: dict[tuple[str, str], Case] = {}
         metrics: dict[str, dict[str, None]] = {}
@@ -212,21 +191,23 @@ class Selection:
                 continue
             metrics.setdefault(case.benchmark, {}).update(dict.fromkeys(self._named(item)))
             key = (case.benchmark, case.id)
-            self._uses[key] += 1
+            self.uses[key] += 1
             selected[key] = case
             tested[item.nodeid] = case
         self.metrics = {benchmark: tuple(names) for benchmark, names in metrics.items()}
         self.planned = Counter((c.benchmark, c.sample.language) for c in selected.values())
         for case in selected.values():
             self._selected.setdefault(case.benchmark, []).append(case)
-        self._recall(partly=self.last_failed)
-        if workers is None:
+        self._recall()
+        if not self._context.is_worker:
             self.groups = groups_of(self._whole(selected.values()), size=GROUP_CASES)
             return
         nodeids = [item.nodeid for item in items]
         units: dict[int, dict[tuple[str, str], Case]] = {}
         kind = self.node_ids().kind
-        assigned = assign_groups(nodeids, kind, workers=workers, per_worker=per_worker)
+        assigned = assign_groups(
+            nodeids, kind, workers=self._context.workers, per_worker=self.per_worker
+        )
         for nodeid, unit in assigned.items():
             # Another test of the file may have the id of a case.
             if nodeid in tested:
@@ -239,6 +220,16 @@ class Selection:
         self.groups += groups_of(others, size=1)
 
     @property
+    def per_worker(self) -> int:
+        """In how many units a worker gets its questions: one for each interim look, or more.
+
+        Where answers come in batches, a unit makes one: as few as may be.
+        """
+        fewest = 1 if isinstance(self._setup.provider, Batching) else PER_WORKER
+        how = self._setup.settings.stop_early
+        return fewest if how is None else max(fewest, int(how.split(":")[1]))
+
+    @property
     def last_failed(self) -> bool:
         """Whether only tests that failed are selected. Gates rest on the others, too."""
         return bool(self._context.config.getoption("lf", default=False))
@@ -247,15 +238,11 @@ class Selection:
         """Return the metrics a benchmark is scored with, and the kind of each."""
         return _kinds(self.metrics[benchmark])
 
-    def _recall(self, *, partly: bool) -> None:
-        """Find out which gates rest on cases that are not selected.
-
-        Args:
-            partly: whether also gates do some of whose cases are selected.
-        """
+    def _recall(self) -> None:
+        """Find out which gates rest on cases that are not selected."""
         for name in {gate.benchmark for gate in self.gates}:
             selected = self._selected.get(name, ())
-            if selected and not partly:
+            if selected and not self.last_failed:
                 continue
             planned = [
                 case
@@ -278,12 +265,6 @@ class Selection:
         for planned in self.recalled.values():
             chosen |= {(c.benchmark, c.id): c for c in planned if c.group in groups}
         return _together(chosen.values())
-
-    def used(self, case: Case) -> bool:
-        """Note that a test has had the result of *case*; tell whether no other test wants it."""
-        key = (case.benchmark, case.id)
-        self._uses[key] -= 1
-        return self._uses[key] <= 0
 
     def planned_cases(self) -> int:
         """Return how many cases were selected, here or by the workers."""
@@ -462,24 +443,27 @@ class Selection:
 
     def _gates_of_metric(self, folder: Path, metric: str) -> list[GateSpec]:
         """Return the gates of a metric in all languages of the run, whatever is selected."""
-        thresholds = self._setup.thresholds
+        thresholds, benchmark = self._setup.thresholds, self._setup.benchmarks[folder]
         if thresholds is None:
             return []
-        benchmark = self._setup.benchmarks[folder]
-        return gates_of(
-            thresholds,
-            metric,
-            chosen_languages(benchmark, self._setup.settings),
-            of=(benchmark.name, self._setup.model),
-            by=Compared(
-                pivot=benchmark.pivot,
-                levels=benchmark.prompts.design.expand == "levels",
-                named=f"benchmark {benchmark.name!r}",
-                baseline=self._setup.baseline is not None,
-                repeats=benchmark.prompts.design.repeats(self._setup.settings),
-                prompts=str(benchmark.folder / "prompts.yaml"),
-            ),
-        )
+        place = (benchmark.name, metric)
+        if place not in self._gates_of:
+            design = benchmark.prompts.design
+            self._gates_of[place] = gates_of(
+                thresholds,
+                metric,
+                chosen_languages(benchmark, self._setup.settings),
+                of=(benchmark.name, self._setup.model),
+                by=Compared(
+                    pivot=design.pivot,
+                    levels=design.expand == "levels",
+                    named=f"benchmark {benchmark.name!r}",
+                    baseline=self._setup.baseline is not None,
+                    repeats=design.repeats(self._setup.settings),
+                    prompts=str(benchmark.folder / "prompts.yaml"),
+                ),
+            )
+        return self._gates_of[place]
 
     def gates_collected(self) -> list[GateSpec]:
         """Return the gates that the workers have collected, where tests are handed to them."""
@@ -500,11 +484,16 @@ class Selection:
                 gates += self._gates_of_metric(folder, spec.metric)
         return [gate for gate in gates if gate.family == spec.family]
 
-    def unjudged(self, judged: Collection[tuple[str, str]]) -> Unjudged:
+    def unjudged(
+        self, judged: Collection[tuple[str, str]]
+    ) -> tuple[list[tuple[str, str]], list[str]]:
         """Find the gates that thresholds.yaml asks for of what was asked, and that were not judged.
 
         Args:
             judged: benchmark and id of each gate that was.
+
+        Returns:
+            Benchmark and id of each, and what to say of them, a line for each benchmark.
         """
         file = self._setup.thresholds
         asked: dict[str, set[str]] = {}
@@ -531,7 +520,7 @@ class Selection:
                     f"{written} requires {', '.join(gone)}, and no case of {name} in it was "
                     "selected (exit 3); select all, or say --xling-partial"
                 )
-        return Unjudged(gates, lines)
+        return gates, lines
 
     def expected(self, benchmark: str, metric: str) -> Expected:
         """Return which scores of a metric its gates are decided by."""
@@ -540,7 +529,7 @@ class Selection:
             self._planned_scores[key] = planned_scores(
                 self.recalled.get(benchmark, self._selected.get(benchmark, [])),
                 registry.load("metric", metric),
-                pivot=self.pivot_of(benchmark),
+                pivot=self._setup.pivots.get(benchmark),
             )
         return Expected(
             scores=self._planned_scores[key],
@@ -548,21 +537,13 @@ class Selection:
             recalled=benchmark in self.recalled,
         )
 
-    def pivot_of(self, benchmark: str) -> str | None:
-        """Return the language others are compared with; None where none is."""
-        return self._setup.pivots().get(benchmark)
-
 
 def _left_out(
     benchmark: str, due: Sequence[GateSpec], left: Sequence[str], file: ThresholdFile
 ) -> str:
     """Say that gates of a benchmark were not judged, and what to do.
 
-    Args:
-        benchmark: its name.
-        due: the gates that were to be judged.
-        left: the ids of those that were not; all of them, or none where none is due.
-        file: limits the benchmark.
+    Of those that were *due* all are *left*, or some; of none, none.
     """
     where = file.line(benchmark, file.metrics(benchmark)[0])
     if not due:

@@ -16,7 +16,11 @@ from pytest_xling.plugin.annotators import Annotators
 from pytest_xling.plugin.cases import CaseCheck
 from pytest_xling.plugin.command_line import usage_errors
 from pytest_xling.plugin.context import FAULT, GIVEN_UP, MISTAKE, Context
-from pytest_xling.plugin.early_stopping import EarlyStopping
+from pytest_xling.plugin.early_stopping import (
+    EarlyStopping,
+    in_random_order,
+    refuse_vain_looks,
+)
 from pytest_xling.plugin.ending import Ending
 from pytest_xling.plugin.evaluation import Evaluation
 from pytest_xling.plugin.gates import GateCheck
@@ -66,11 +70,15 @@ class XlingSession:
         self.completeness = Completeness()
         self.selection = Selection(context)
         self._line = ProgressLine(config, self.selection.planned_cases)
+        if setup.settings.stop_early is not None:
+            refuse_vain_looks(setup)
         self._evaluation = Evaluation(context, self.selection, show=self._line.show)
         self._annotators = Annotators(context, self._evaluation)
-        self._stopping = EarlyStopping(context, self.selection, self._annotators)
         self._parts = Parts(
-            context, self.selection, self._evaluation, self._annotators, self._stopping
+            context=context,
+            selection=self.selection,
+            evaluation=self._evaluation,
+            annotators=self._annotators,
         )
         self._ending = Ending(self._parts, self.completeness)
         if not self.context.is_worker:
@@ -126,16 +134,22 @@ class XlingSession:
         """Put gates after everything else, whoever else selects and orders, as ``--ff`` does."""
         yield
         items.sort(key=lambda item: gate_of(item) is not None)
-        self._stopping.reorder(items)
+        settings = self.context.setup.settings
+        if settings.stop_early is not None:
+            in_random_order(items, seed=settings.seed)
         self.selection.leave_to_other_shards(items)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Note what was selected."""
-        workers = self.context.workers if self.context.is_worker else None
-        self.selection.note(session.items, workers=workers, per_worker=self._stopping.per_worker)
-        self._evaluation.barriers = self._stopping.begin()
-        if not self.context.is_worker:
+        context, how = self.context, self.context.setup.settings.stop_early
+        self.selection.note(session.items)
+        if how is not None and not (context.asks_nothing or context.distributed):
+            stopping = EarlyStopping(context, self.selection, self._annotators, how)
+            self._parts.stopping = stopping
+            if not context.is_worker:
+                self._evaluation.barriers = stopping.cut()
+        if not context.is_worker:
             self._leave_out()
         # What is imported and collected by now stays: no need to look through it for garbage.
         gc.freeze()
@@ -209,7 +223,8 @@ class XlingSession:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Count faults, wherever they happened."""
-        self._line.clear()
+        if self._line.length:
+            self._line.clear()
         # A plugin that runs a test again calls the outcome of the first time something else.
         if not report.failed:
             return
@@ -234,7 +249,7 @@ class XlingSession:
         from pytest_xling.scheduling.waves import GroupedWaves  # noqa: PLC0415
 
         kind = self.selection.node_ids().kind
-        return GroupedWaves(config, log, kind, per_worker=self._stopping.per_worker)
+        return GroupedWaves(config, log, kind, per_worker=self.selection.per_worker)
 
     # At the end
 

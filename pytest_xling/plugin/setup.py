@@ -6,12 +6,14 @@ import json
 import os
 from collections import Counter
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_xling.config.options import refuse_gone_keys, refuse_unknown_variables, sources_of
 from pytest_xling.config.settings import Settings, settle
+from pytest_xling.engine.limits import patience_for
 from pytest_xling.engine.models import (
     check_provider,
     check_role,
@@ -84,6 +86,10 @@ class Setup:
     """By folder."""
     plans: Mapping[Path, list[Case]]
     """By folder: its cases in order."""
+    pivots: Mapping[str, str]
+    """By benchmark the language others are compared with, where there is one."""
+    request: Callable[[Case, Benchmark], Request]
+    """Gives the first request of a case of a benchmark."""
     baseline: Baseline | None = None
     """What the run is compared with."""
     taken: str = ""
@@ -111,11 +117,6 @@ class Setup:
             check_translates(
                 self.roles[role][0], [(code, ENGLISH) for code in sorted(spoken - {ENGLISH})]
             )
-
-    def pivots(self) -> dict[str, str]:
-        """Return by benchmark the language others are compared with, where there is one."""
-        pivots = ((b.name, b.pivot) for b in self.benchmarks.values())
-        return {name: pivot for name, pivot in pivots if pivot is not None}
 
     def benchmark_languages(self) -> dict[str, list[str]]:
         """Return by benchmark all languages it has, whichever are asked."""
@@ -146,16 +147,6 @@ class Setup:
                     continue
                 yield case, self.request(case, benchmark), turns_asked(case, self.provider)
 
-    def request(self, case: Case, benchmark: Benchmark) -> Request:
-        """Return the first request of a case of *benchmark*."""
-        return make_request(
-            case,
-            benchmark=benchmark,
-            settings=self.settings,
-            provider=self.provider,
-            model=self.model,
-        )
-
     def replies(
         self, connection: Connection, *, since: float
     ) -> Callable[[Request], Response | None]:
@@ -176,9 +167,7 @@ class Setup:
     def stored_answers(self, database: Database, *, since: float) -> tuple[list[float], int]:
         """Return when the answers that the store has were made, and how many there are to be.
 
-        Args:
-            database: the store.
-            since: what was made before, in seconds since 1970, does not count.
+        What was made before *since*, in seconds since 1970, does not count.
         """
         from pytest_xling.store.outputs import made_at  # noqa: PLC0415  imports the store
 
@@ -218,13 +207,13 @@ class Setup:
         from pytest_xling.store.runs import get_run  # noqa: PLC0415  likewise
 
         run = get_run(connection, run_id)
-        return compare(connection, run, self.baseline, pivots=self.pivots().get)
+        return compare(connection, run, self.baseline, pivots=self.pivots.get)
 
     def patience(self) -> str:
         """Say how long a model may answer nothing; "" where none is far away."""
         others = chain.from_iterable(self.roles.values())
         far = [provider for provider in (self.provider, *others) if provider.paid]
-        patience = f"{self.settings.patience_s:g} s of patience"
+        patience = f"{patience_for(self.settings.timeout_s):g} s of patience"
         return f"{patience} with a model that answers nothing (--xling-timeout)" if far else ""
 
     def notices(self) -> list[str]:
@@ -334,6 +323,8 @@ def read_setup(config: pytest.Config) -> Setup:
         factory=make_step_factory(settings),
         benchmarks=benchmarks,
         plans=asked,
+        pivots={b.name: pivot for b in benchmarks.values() if (pivot := b.prompts.design.pivot)},
+        request=partial(make_request, settings=settings, provider=provider, model=model),
         baseline=baseline,
         taken=taken,
         left_out=sum(len(cases) - len(asked[folder]) for folder, cases in plans.items()),

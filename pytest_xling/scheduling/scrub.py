@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 from _pytest._io.saferepr import saferepr  # the one repr that no foreign __repr__ can break
 
+from pytest_xling.text.display import clean
+
 if TYPE_CHECKING:
     import warnings
     from collections.abc import Callable, Generator
@@ -48,8 +50,8 @@ class ReportGuard:
     def pytest_warning_recorded(self, warning_message: warnings.WarningMessage) -> None:
         """Replace a warning whose text cannot be sent by one that says the same."""
         text = str(warning_message.message)
-        if (clean := _scrub_text(text)) != text:
-            warning_message.message = UserWarning(clean)
+        if (sendable := clean(text)) != text:
+            warning_message.message = UserWarning(sendable)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
@@ -155,22 +157,13 @@ def _scrub_int(number: int) -> int | str:
 
 
 def _described(data: object) -> str:
-    return _scrub_text(saferepr(data, maxsize=_MAX_REPR))
-
-
-def _scrub_text(text: str) -> str:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        # Through UTF-16, so that a pair that was split (as "\ud83d\ude00" in JSON) is joined.
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text
+    return clean(saferepr(data, maxsize=_MAX_REPR))
 
 
 # Base class → its plain value, past whatever a subclass overrides. Order matters: bool is an int.
 _PLAIN: Final[tuple[tuple[type, Callable[[Any], object]], ...]] = (
     (bool, bool),
-    (str, lambda text: _scrub_text(str.__str__(text))),
+    (str, lambda text: clean(str.__str__(text))),
     (int, lambda number: _scrub_int(int.__int__(number))),
     (float, float.__float__),
     (complex, lambda number: complex(number.real, number.imag)),

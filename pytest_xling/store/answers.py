@@ -10,10 +10,9 @@ from sqlalchemy import func, select
 
 from pytest_xling.store.cases import answer_of_case
 from pytest_xling.store.dialects import number_at, text_at
-from pytest_xling.store.outputs import find
+from pytest_xling.store.outputs import find, signature_of
 from pytest_xling.store.rows import read_records
 from pytest_xling.store.schema import cases, outputs, runs, steps
-from pytest_xling.store.scores import signature_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -65,10 +64,7 @@ class Translation:
 def origins(connection: Connection, run_id: str, *, began: float) -> list[Origin]:
     """Return where the answers of a run are from, those from the store first.
 
-    Args:
-        connection: to read.
-        run_id: the run.
-        began: when it began, in seconds since 1970.
+    *began* is in seconds since 1970.
     """
     asked = (outputs.c.created_at >= began).label("asked")
     version = func.coalesce(text_at(outputs.c.output, "$.model_version"), "").label("version")

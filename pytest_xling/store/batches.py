@@ -82,12 +82,7 @@ def add(
 ) -> BatchRow:
     """Keep that a batch of *file* is about to be begun.
 
-    Args:
-        connection: inside a write transaction.
-        model: as it was named.
-        service: its address.
-        file: the service's id of the requests' file.
-        keys: the content keys of the requests, and which params each was sent without.
+    By the content keys of its requests it is kept which params each was sent without.
     """
     row = BatchRow(
         id=0,

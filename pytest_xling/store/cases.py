@@ -13,8 +13,8 @@ from pytest_xling.keys import content_key
 from pytest_xling.records import TURNS
 from pytest_xling.store.faults import put_faults
 from pytest_xling.store.rows import columns_of, keep
+from pytest_xling.store.runs import add_described
 from pytest_xling.store.schema import cases, inputs, outputs, run_steps, sets, steps
-from pytest_xling.store.scores import add_run_steps
 from pytest_xling.text.thoughts import split_thoughts
 
 if TYPE_CHECKING:
@@ -116,6 +116,26 @@ def add_sets(connection: Connection, run_id: str, rows: Sequence[SetRow]) -> Non
     keep(connection, sets, [{"run_id": run_id, **columns_of(row)} for row in rows])
 
 
+def add_run_steps(
+    connection: Connection,
+    run_id: str,
+    steps_of: Mapping[str, Sequence[int]],
+    described: Mapping[str, Mapping[str, Any]] | None = None,
+) -> None:
+    """Say which metric steps score each benchmark of a run.
+
+    Of metrics that are not built in, what judging and showing their scores needs is *described*.
+    """
+    rows = [
+        {"run_id": run_id, "benchmark": benchmark, "step": step}
+        for benchmark, numbers in steps_of.items()
+        for step in numbers
+    ]
+    keep(connection, run_steps, rows)
+    if described:
+        add_described(connection, run_id, described)
+
+
 def add_results(
     connection: Connection,
     run_id: str,
@@ -127,13 +147,7 @@ def add_results(
 ) -> None:
     """Keep what came of a run's cases.
 
-    Args:
-        connection: in a transaction that writes.
-        run_id: the run.
-        cases: those answered.
-        sets: the answers scored together.
-        faults: of cases that met one.
-        mended: benchmark and id of cases that met none; an earlier one's is forgotten.
+    An earlier fault of a case that has met none now, and so is *mended*, is forgotten.
     """
     put_faults(connection, run_id, faults, mended=mended)
     add_cases(connection, run_id, cases)
@@ -143,13 +157,7 @@ def add_results(
 def put_answer_keys(
     connection: Connection, run_id: str, answer_keys: Mapping[tuple[str, str], bytes]
 ) -> None:
-    """Keep other keys of answers; sets of answers with the earlier ones are none of the run's.
-
-    Args:
-        connection: in a transaction that writes.
-        run_id: the run.
-        answer_keys: what scores are kept under, by benchmark and case.
-    """
+    """Keep other keys of answers; sets of answers with the earlier ones are none of the run's."""
     there = by_case(connection, run_id, "answer_key")
     changed = {
         case: answer_keys[case] for case, key in there.items() if answer_keys.get(case, key) != key
@@ -174,14 +182,7 @@ def rescored(
 ) -> None:
     """Say that a run was scored anew by metrics, in place of others of the same names.
 
-    Args:
-        connection: in a transaction that writes.
-        run_id: the run.
-        steps_of: numbers of steps by benchmark.
-        answer_keys: what scores are kept under, by benchmark and case; where one is another than
-            before, the metrics are all that the run has.
-        sets: the answers scored together.
-        described: as for :func:`add_run_steps`.
+    Where an answer is kept under another key than before, the metrics are all that the run has.
     """
     put_answer_keys(connection, run_id, answer_keys)
     for benchmark, numbers in steps_of.items():
@@ -209,10 +210,7 @@ def leave_out_cases(
 ) -> None:
     """Take cases out of a run that is gone on with by a part of them; answers and scores stay.
 
-    Args:
-        connection: in a transaction that writes.
-        run_id: of the run.
-        but: benchmark and id of those that stay.
+    *but* names those that stay by benchmark and id.
     """
     there = by_case(connection, run_id, "case_id")
     gone = [{"b": name, "c": case_id} for name, case_id in there if (name, case_id) not in but]

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import or_, select, union
+from sqlalchemy import case, or_, select, union
 
 from pytest_xling.errors import StoreError, did_you_mean
 from pytest_xling.store.cases import payload_of
@@ -131,22 +131,14 @@ def step_outputs(connection: Connection, key: bytes) -> list[StepOutput]:
 
 def uses(connection: Connection, key: bytes, *, limit: int = SHOWN) -> list[KeyUse]:
     """Return cases the key belongs to, of the newest runs first."""
+    role = case((cases.c.response_key == key, "answer"), else_="scores").label("role")
     query = (
-        select(cases)
+        select(cases, role)
         .where(or_(cases.c.response_key == key, cases.c.answer_key == key))
         .order_by(cases.c.run_id.desc(), cases.c.case_id)
         .limit(limit)
     )
-    return [
-        KeyUse(
-            run_id=row.run_id,
-            benchmark=row.benchmark,
-            case_id=row.case_id,
-            role="answer" if row.response_key == key else "scores",
-            response_key=row.response_key,
-        )
-        for row in connection.execute(query)
-    ]
+    return list(read_records(connection, KeyUse, query))
 
 
 def nearest(connection: Connection, key: bytes, *, step: int) -> Nearest | None:

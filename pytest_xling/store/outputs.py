@@ -58,6 +58,14 @@ def step_id(
     return int(connection.execute(select(steps.c.id).where(steps.c.digest == digest)).scalar_one())
 
 
+def signature_of(name: str, version: str, parameters: Mapping[str, Any]) -> str:
+    """Return how a number was made, in one line: ``repetition|v1|length:20|times:4|…``."""
+    parts = [name, f"v{version}"]
+    for key, value in sorted(parameters.items()):
+        parts.append(f"{key}:{value if isinstance(value, str) else canonical_json(value)}")
+    return "|".join(parts)
+
+
 def find(connection: Connection, keys: Collection[OutputKey]) -> dict[OutputKey, str]:
     """Return the outputs there are for *keys*."""
     stored: dict[OutputKey, str] = {}
@@ -165,12 +173,8 @@ def claim(
 ) -> set[OutputKey]:
     """Lease those of *keys* that nobody holds, and return them.
 
-    Args:
-        connection: inside a write transaction.
-        keys: what is about to be computed.
-        owner: who asks; a lease it holds already counts as claimed.
-        ttl_s: seconds after which the lease ends unless renewed.
-        dead_owners: owners known to be gone: their leases do not count.
+    A lease that *owner* holds already counts as claimed; those of owners known to be dead do not
+    count.
     """
     time_now = now(connection)
     connection.execute(

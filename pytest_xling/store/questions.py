@@ -22,11 +22,7 @@ def labels(
 ) -> dict[tuple[str, str], str]:
     """Return a field of the samples' metadata, by sample and language.
 
-    Args:
-        connection: to the store.
-        run_id: the run.
-        benchmark: one of the run's.
-        key: of the metadata, in letters; samples without it are left out.
+    Samples without it are left out; the *key* is in letters.
     """
     field = text_at(cases.c.sample_metadata, f"$.{key}")
     query = (
@@ -74,13 +70,7 @@ def digest_of(question: str, reference: str | None) -> str:
 
 
 def question_digests(connection: Connection, run_id: str, *, benchmark: str) -> Questions:
-    """Return what a run asked in a benchmark.
-
-    Args:
-        connection: to the store.
-        run_id: the run.
-        benchmark: one of the run's.
-    """
+    """Return what a run asked in a benchmark."""
     c = cases.c
     query = (
         select(c.sample_id, c.language, c.cluster, c.question, c.reference)
@@ -99,11 +89,6 @@ def samples_asked(connection: Connection, run_id: str, *, benchmark: str) -> lis
     """Return the samples of a benchmark that a run asked, each once, as far as they are kept.
 
     Of their prompts that is the question; without one it is left out.
-
-    Args:
-        connection: to the store.
-        run_id: the run.
-        benchmark: one of the run's.
     """
     c = cases.c
     query = (

@@ -98,11 +98,7 @@ def keep(
 ) -> None:
     """Insert rows, by name of column; those with a key that is there stay as they are.
 
-    Args:
-        connection: in a transaction that writes.
-        table: of the store.
-        rows: all with the same columns.
-        replacing: whether those that are there are replaced instead.
+    All have the same columns. With *replacing* the new ones take the place of those that are there.
     """
     if not rows:
         return

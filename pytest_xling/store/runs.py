@@ -99,10 +99,6 @@ def go_on(connection: Connection, run: RunRecord) -> None:
 
     Its answers and what they cost stay. What was said of them all is for this session to say anew:
     verdicts, and which steps and sets of answers the run was scored with.
-
-    Args:
-        connection: in a transaction that writes.
-        run: as it is from now on, but for when it was made.
     """
     names = list(run.whole)
     for table in (run_steps, sets, verdicts):
@@ -187,10 +183,7 @@ def describe_metrics(settings: Mapping[str, Any], *, run_id: str) -> None:
 def put_stop(connection: Connection, run_id: str, stop: Stop) -> Stop:
     """Keep why a run stopped, and return what ended it: what was first to.
 
-    Args:
-        connection: in a transaction that writes, so that one process alone is the first.
-        run_id: the run.
-        stop: the gate that failed here.
+    In a transaction that writes, so that one process alone is the first.
     """
     settings = _settings(connection, run_id)
     if (earlier := settings.get(STOPPED)) is not None:

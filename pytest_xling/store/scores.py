@@ -22,11 +22,9 @@ from sqlalchemy import (
     union_all,
 )
 
-from pytest_xling.keys import canonical_json
 from pytest_xling.records import Score
 from pytest_xling.store.dialects import number_at, text_at
-from pytest_xling.store.rows import keep
-from pytest_xling.store.runs import add_described
+from pytest_xling.store.outputs import signature_of
 from pytest_xling.store.schema import cases, outputs, run_steps, sets, steps
 
 if TYPE_CHECKING:
@@ -82,38 +80,6 @@ def level_of(stored: object) -> int | None:
     return int(stored) if isinstance(stored, str) and stored.isdecimal() else None
 
 
-def signature_of(name: str, version: str, parameters: Mapping[str, Any]) -> str:
-    """Return how a number was made, in one line: ``repetition|v1|length:20|times:4|…``."""
-    parts = [name, f"v{version}"]
-    for key, value in sorted(parameters.items()):
-        parts.append(f"{key}:{value if isinstance(value, str) else canonical_json(value)}")
-    return "|".join(parts)
-
-
-def add_run_steps(
-    connection: Connection,
-    run_id: str,
-    steps_of: Mapping[str, Sequence[int]],
-    described: Mapping[str, Mapping[str, Any]] | None = None,
-) -> None:
-    """Say which metric steps score each benchmark of a run.
-
-    Args:
-        connection: in a transaction that writes.
-        run_id: the run.
-        steps_of: numbers of steps by benchmark.
-        described: of metrics that are not built in, what judging and showing their scores needs.
-    """
-    rows = [
-        {"run_id": run_id, "benchmark": benchmark, "step": step}
-        for benchmark, numbers in steps_of.items()
-        for step in numbers
-    ]
-    keep(connection, run_steps, rows)
-    if described:
-        add_described(connection, run_id, described)
-
-
 def metric_steps(
     connection: Connection, run_id: str, *, benchmark: str | None = None, metric: str | None = None
 ) -> list[MetricStep]:
@@ -154,11 +120,6 @@ def scored_inputs(
     """Select *columns* of a run's cases, and ``input_key``: what their scores are kept under.
 
     A case is there once for its own answer, and once more for each set it is the first answer of.
-
-    Args:
-        run_id: the run.
-        columns: of the table ``cases``.
-        where: which cases; None: all.
     """
     of_run = true() if where is None else where
     of_case = (

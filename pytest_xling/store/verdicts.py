@@ -27,7 +27,7 @@ def put_verdict(
     expected: Expected | None = None,
 ) -> None:
     """Keep what a gate decided and which scores it expected; a later decision replaces it."""
-    saved = {name: plain(getattr(verdict, name)) for name in Verdict.__slots__}
+    saved: Any = plain(verdict)
     if expected is not None:
         saved["expected"] = plain(expected)
     row = {"run_id": run_id, "benchmark": benchmark, "gate": verdict.case}

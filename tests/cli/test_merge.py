@@ -12,11 +12,10 @@ import pytest
 
 from pytest_xling.engine.leases import this_process
 from pytest_xling.records import RunRecord
-from pytest_xling.store.cases import CaseRow, add_cases
+from pytest_xling.store.cases import CaseRow, add_cases, add_run_steps
 from pytest_xling.store.database import Database
 from pytest_xling.store.outputs import step_id
 from pytest_xling.store.runs import add_run
-from pytest_xling.store.scores import add_run_steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -99,7 +99,7 @@ class Asker:
         async with opened(self.path) as store, aclosing(provider):
             models = Models(client, {}, store)
             try:
-                memo = await models.memo()
+                memo = await models.memo(client)
                 outcomes = await asyncio.gather(*map(memo, requests), return_exceptions=True)
             finally:
                 await models.close(grace_s=1.0)

@@ -131,16 +131,22 @@ def test_what_was_not_selected() -> None:
 
 
 def test_trust_comes_after_measuring() -> None:
-    """A fault while what a gate rests on is measured is its error; else trust has the last word."""
+    """A fault while what a gate rests on is measured is its error; else trust has the last word.
+
+    Where a gate does not demand that, nothing is measured.
+    """
     decision, measured = _decision(_Store(10)), list[GateSpec]()
-    verdict = decision.verdict(_limit(), measure=measured.append)
-    assert ([_limit()], True) == (measured, verdict.reason.endswith("; trusted"))
+    unmeasured = decision.verdict(_limit(), measure=measured.append)
+    assert ([], True) == (measured, unmeasured.reason.endswith("; trusted"))
+    demanding = replace(_limit(), threshold=replace(_limit().threshold, min_judge_f1=0.6))
+    verdict = decision.verdict(demanding, measure=measured.append)
+    assert ([demanding], True) == (measured, verdict.reason.endswith("; trusted"))
 
     def broken(spec: GateSpec) -> None:
         msg = f"no judge for {spec.id}"
         raise EvaluationError(msg)
 
-    fault = decision.verdict(_limit(), measure=broken)
+    fault = decision.verdict(demanding, measure=broken)
     assert "what it rests on could not be measured: no judge for no_answer-hi" == fault.reason
     assert "error" == fault.outcome
 

@@ -26,9 +26,9 @@ ANSWER_USD = (12 * 1000 + 8 * 2000) / 1e6
 
 
 SHORT_PATIENCE = """
-from pytest_xling.config import settings
+from pytest_xling.engine import limits
 
-settings.LEAST_PATIENCE_S = 0.0
+limits.LEAST_PATIENCE_S = 0.0
 """
 """The patience is as short as the timeout."""
 

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from tests.integration.project import Project
 
 IMPATIENT = """
-from pytest_xling.config import settings
+from pytest_xling.engine import limits
 from pytest_xling.plugin import output
 
 output.QUIET_S = 0.2
 output.EVERY_S = {True: 0.4, False: 0.4}
-settings.LEAST_PATIENCE_S = 0.0
+limits.LEAST_PATIENCE_S = 0.0
 """
 """The line comes after seconds, and in logs every half minute; no test should take as long."""
 SLOW = """

@@ -16,9 +16,9 @@ from statsmodels.stats.multicomp import pairwise_tukeyhsd
 from pytest_xling.analysis.loaded_run import load_run
 from pytest_xling.errors import ConfigError, EvaluationError
 from pytest_xling.papers.xlingeval import TABLES
+from pytest_xling.store.cases import add_run_steps
 from pytest_xling.store.database import Database
 from pytest_xling.store.outputs import step_id
-from pytest_xling.store.scores import add_run_steps
 from tests.runs import Scored, made_up, put_run
 
 if TYPE_CHECKING:

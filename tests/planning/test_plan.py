@@ -121,9 +121,7 @@ def requests_of(bread: Bread, ids: Sequence[str], **given: Any) -> list[Request]
     """Return what is asked in English with these options."""
     benchmark, settings = bread.write({"en": ids}), bread.settings(langs="en", **given)
     return [
-        make_request(
-            case, benchmark=benchmark, settings=settings, provider=ScriptedProvider(), model="m"
-        )
+        make_request(case, benchmark, settings=settings, provider=ScriptedProvider(), model="m")
         for case in plan(benchmark, settings)
     ]
 

@@ -14,11 +14,11 @@ from pytest_xling.reports.judges import Judges, judges_of
 from pytest_xling.reports.run_summary import run_summary
 from pytest_xling.reports.terminal import summary
 from pytest_xling.stats.labelling import labelling
+from pytest_xling.store.cases import add_run_steps
 from pytest_xling.store.database import Database
 from pytest_xling.store.measurements import Calibration, add_calibration
 from pytest_xling.store.outputs import step_id
 from pytest_xling.store.runs import add_run, get_run
-from pytest_xling.store.scores import add_run_steps
 from pytest_xling.store.verdicts import put_verdict, read_verdicts
 from tests.reports.verdicts import verdict
 from tests.runs import RUN

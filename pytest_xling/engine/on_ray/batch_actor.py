@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_xling import registry
-from pytest_xling.engine.computing import outcomes
+from pytest_xling.engine.executor import outcomes
 from pytest_xling.errors import ConfigError, EvaluationError
 from pytest_xling.files.digest import files_sha256
 from pytest_xling.interfaces.annotator import AnswerAnnotator, TextAnnotator
@@ -21,7 +21,7 @@ from pytest_xling.languages import declared
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_xling.engine.computing import Made
+    from pytest_xling.engine.executor import Made
 
 PACKAGE = Path(__file__).resolve().parents[2]
 BENCHMARKS = "_benchmarks"

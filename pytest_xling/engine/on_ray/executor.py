@@ -16,7 +16,7 @@ from pytest_xling.errors import EvaluationError
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
 
-    from pytest_xling.engine.computing import Made
+    from pytest_xling.engine.executor import Made
     from pytest_xling.engine.on_ray.cluster import Cluster
     from pytest_xling.interfaces.provider import Provider
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import ModuleType
 
-    from pytest_xling.engine.computing import Made
+    from pytest_xling.engine.executor import Made
     from pytest_xling.engine.on_ray import Cluster
 
     Batches: TypeAlias = Sequence[Sequence[Any]]

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from pytest_xling.engine.loop_thread import LoopThread
+from pytest_xling.plugin.evaluation import LoopThread
 
 
 async def end(how: type[BaseException]) -> None:
