@@ -262,6 +262,7 @@ class Reading:
 
 ALL_LANGUAGES: Final = "all"
 """The language of an estimate that pools several, and of a gate over all of them together."""
+ENGLISH: Final = "en"
 
 MIN_N: Final = 20
 """By fewer answers, or paired questions, a gate decides nothing unless its threshold says so."""

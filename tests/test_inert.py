@@ -45,6 +45,14 @@ HEAVY = {
     *("asyncio", "sqlite3", "ssl", "http", "multiprocessing"),
 }
 """Top-level modules that cost time or memory; a project of the user's may have them anyway."""
+UNUSED = {
+    *("numpy", "openai", "regex", "scipy"),
+    "pytest_xling.engine.batch_queue",
+    "pytest_xling.engine.on_ray",
+    "pytest_xling.stats.paired_ratios",
+    "pytest_xling.text.answer_text",
+}
+"""What a run has no use for that neither asks nor scores."""
 # Runs pytest in a process that writes down what was imported, and every event of the kinds below
 # that an audit hook sees: such hooks are told of all of them, whoever in the process is to blame.
 DRIVER = """
@@ -195,6 +203,15 @@ def test_help_explains_the_options_and_version_answers(project: Path) -> None:
     version = observe(project, "--version")
     assert (0, f"pytest {pytest.__version__}\n") == (version.code, version.out)
     assert frozenset() == loaded.files | version.files
+
+
+def test_a_warm_run_imports_only_what_it_uses(project: Path) -> None:
+    """No client, no arrays, no expressions, no batches, no Ray: nothing is asked and scored."""
+    for _ in ("cold", "warm"):
+        ran = observe(project, "-q", "--model=scripted", "--langs=en")
+    assert "from the store" in ran.out
+    assert "sqlalchemy" in ran.modules
+    assert set() == UNUSED & ran.modules
 
 
 def _without_plugin_list(out: str) -> str:

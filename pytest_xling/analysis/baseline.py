@@ -18,16 +18,18 @@ from pytest_xling.store.runs import get_run, list_runs, promoted
 from pytest_xling.store.scores import metric_steps, scores_by_place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from sqlalchemy import Connection
 
     from pytest_xling.config.store_location import StoreLocation
-    from pytest_xling.records import RunRecord, Score
+    from pytest_xling.records import Score
     from pytest_xling.store.human_labels import HumanLabel
     from pytest_xling.store.questions import Questions
 
     Labels = Mapping[tuple[str, str], HumanLabel]
+    Reading = Callable[[], AbstractContextManager[Connection]]
 
 Scores: TypeAlias = "Mapping[str, Sequence[Score]]"
 """Of one metric of a benchmark, by language."""
@@ -105,7 +107,8 @@ class Baseline:
 class StoredScores:
     """Scores of runs in a store."""
 
-    store: StoreLocation
+    reading: Reading
+    """Gives a connection to the store."""
     runs: Mapping[str, str]
     """By benchmark."""
     _asked: dict[str, Questions] = field(default_factory=dict, init=False, compare=False)
@@ -115,7 +118,7 @@ class StoredScores:
         """Return what *benchmark* was scored with."""
         if benchmark not in self.runs:
             return ()
-        with _reading(self.store) as connection:
+        with self.reading() as connection:
             steps = metric_steps(connection, self.runs[benchmark])
         return tuple(sorted({step.metric for step in steps if step.benchmark == benchmark}))
 
@@ -123,7 +126,7 @@ class StoredScores:
         """Return the language others were compared with; None where it is not known."""
         if benchmark not in self.runs:
             return None
-        with _reading(self.store) as connection:
+        with self.reading() as connection:
             return pivots_in(get_run(connection, self.runs[benchmark]).settings).get(benchmark)
 
     def scores(self, benchmark: str, metric: str) -> Scores:
@@ -131,12 +134,8 @@ class StoredScores:
         if benchmark not in self.runs:
             return {}
         run_id = self.runs[benchmark]
-        with _reading(self.store) as connection:
-            wanted = [
-                step
-                for step in metric_steps(connection, run_id)
-                if (step.benchmark, step.metric) == (benchmark, metric)
-            ]
+        with self.reading() as connection:
+            wanted = metric_steps(connection, run_id, benchmark=benchmark, metric=metric)
             by_place = scores_by_place(connection, run_id, wanted)
         return {language: scores for (_, _, language), scores in by_place.items()}
 
@@ -146,7 +145,7 @@ class StoredScores:
             return {}
         if benchmark not in self._asked:
             run_id = self.runs[benchmark]
-            with _reading(self.store) as connection:
+            with self.reading() as connection:
                 self._asked[benchmark] = question_digests(connection, run_id, benchmark=benchmark)
         return self._asked[benchmark]
 
@@ -154,7 +153,7 @@ class StoredScores:
         """Return people's labels of the answers in a language, by sample and condition."""
         if benchmark not in self.runs:
             return {}
-        with _reading(self.store) as connection:
+        with self.reading() as connection:
             return human_labels_of(
                 connection,
                 self.runs[benchmark],
@@ -164,12 +163,15 @@ class StoredScores:
             )
 
 
-def open_baseline(reference: str, *, store: StoreLocation) -> Baseline:
+def open_baseline(
+    reference: str, *, store: StoreLocation, connection: Connection | None = None
+) -> Baseline:
     """Open what a user named: a file where there is one, else a run, else a promoted model.
 
     Args:
         reference: the name.
         store: where runs are kept.
+        connection: to it, as long as the baseline is used; None: it is opened for each metric.
 
     Raises:
         ConfigError: there is no such thing; says what is close.
@@ -191,12 +193,22 @@ def open_baseline(reference: str, *, store: StoreLocation) -> Baseline:
     if isinstance(store, Path) and not store.exists():
         msg = f"no baseline {reference!r}: there is no such file, and no store at {store}"
         raise ConfigError(msg)
-    with _reading(store) as connection:
-        runs = {run.run_id: run for run in list_runs(connection)}
+    reading: Reading = partial(_reading, store, connection)
+    with reading() as opened:
+        runs = {run.run_id: run for run in list_runs(opened)}
         if reference in runs:
-            return _of_run(connection, runs[reference], store)
-        promotions = promoted(connection, model=reference)
-        models = {promotion.model for promotion in promoted(connection)}
+            run = runs[reference]
+            steps = metric_steps(opened, run.run_id)
+            benchmarks = {step.benchmark: run.run_id for step in steps}
+            return Baseline(
+                reference=run.run_id,
+                names=benchmarks,
+                description=f"run {run.run_id} of {run.model}",
+                notices=_unfinished({run.run_id: run.status}),
+                source=StoredScores(reading=reading, runs=benchmarks),
+            )
+        promotions = promoted(opened, model=reference)
+        models = {promotion.model for promotion in promoted(opened)}
     if not promotions:
         known = sorted({*runs, *models})
         msg = (
@@ -212,18 +224,7 @@ def open_baseline(reference: str, *, store: StoreLocation) -> Baseline:
         names=run_ids,
         description=f"promoted for {reference}: {runs_named}",
         notices=_unfinished({run_id: runs[run_id].status for run_id in run_ids.values()}),
-        source=StoredScores(store=store, runs=run_ids),
-    )
-
-
-def _of_run(connection: Connection, run: RunRecord, store: StoreLocation) -> Baseline:
-    benchmarks = {step.benchmark: run.run_id for step in metric_steps(connection, run.run_id)}
-    return Baseline(
-        reference=run.run_id,
-        names=benchmarks,
-        description=f"run {run.run_id} of {run.model}",
-        notices=_unfinished({run.run_id: run.status}),
-        source=StoredScores(store=store, runs=benchmarks),
+        source=StoredScores(reading=reading, runs=run_ids),
     )
 
 
@@ -236,10 +237,13 @@ def _unfinished(status: Mapping[str, str]) -> tuple[str, ...]:
 
 
 @contextmanager
-def _reading(store: StoreLocation) -> Iterator[Connection]:
+def _reading(store: StoreLocation, connection: Connection | None) -> Iterator[Connection]:
+    if connection is not None:
+        yield connection
+        return
     database = Database(store, create=False)
     try:
-        with database.read() as connection:
-            yield connection
+        with database.read() as opened:
+            yield opened
     finally:
         database.close()

@@ -20,12 +20,11 @@ from pytest_xling.engine.sets import IN_PIVOT, ScorableSet
 from pytest_xling.errors import ConfigError, DataError, did_you_mean
 from pytest_xling.files.strict_json import parse, read_text, require_text, unique_keys
 from pytest_xling.keys import content_key
-from pytest_xling.records import Answer, Reading, Response, Sample
+from pytest_xling.records import ENGLISH, Answer, Reading, Response, Sample
 from pytest_xling.stats.mean import mean_interval
 from pytest_xling.store.cases import read_cases as stored_answers
 from pytest_xling.store.measurements import Mean, TranslationNoise, add_noise
 from pytest_xling.store.questions import question_digests
-from pytest_xling.text.answer_text import ENGLISH
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -29,11 +29,11 @@ from pytest_xling.engine.models import (
 from pytest_xling.engine.steps import make_step_factory
 from pytest_xling.errors import ConfigError
 from pytest_xling.planning.subset import benchmarks_meant
+from pytest_xling.records import ENGLISH
 from pytest_xling.reports.terminal.noise_table import noise_rows, noise_sheets
 from pytest_xling.store.cases import case_counts
 from pytest_xling.store.runs import get_run
 from pytest_xling.store.scores import metric_signatures
-from pytest_xling.text.answer_text import ENGLISH
 
 if TYPE_CHECKING:
     import argparse

@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigError(msg)
     with reading(args) as connection:
         record = get_run(connection, args.run)
-        baseline = open_baseline(args.baseline, store=store_location(args))
+        baseline = open_baseline(args.baseline, store=store_location(args), connection=connection)
         comparison = compare(connection, record, baseline, pivots=partial(named_pivot, record))
         labelled = by_judge_alone(label_counts(connection, record.run_id))
     opinions = _opinions(comparison, margin=args.margin) if args.tests else {}

@@ -76,7 +76,9 @@ def run(args: argparse.Namespace) -> int:
         if args.baseline is not None:
             from pytest_xling.analysis.baseline import open_baseline  # noqa: PLC0415  seldom named
 
-            baseline = open_baseline(args.baseline, store=store_location(args))
+            baseline = open_baseline(
+                args.baseline, store=store_location(args), connection=connection
+            )
         verdicts = _decided(connection, record, counts, limits, baseline)
     status = status_now(record)
     complete = status == "complete"

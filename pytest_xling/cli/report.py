@@ -47,7 +47,9 @@ def run(args: argparse.Namespace) -> int:
         record = get_run(connection, args.run)
         compared = None
         if args.baseline is not None:
-            baseline = open_baseline(args.baseline, store=store_location(args))
+            baseline = open_baseline(
+                args.baseline, store=store_location(args), connection=connection
+            )
             compared = compare(connection, record, baseline, pivots=partial(named_pivot, record))
         came_to = run_summary(connection, record.run_id, comparison=compared)
         write_report(connection, came_to, file)

@@ -7,7 +7,6 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from pytest_xling.engine.batch_queue import BatchQueue
 from pytest_xling.engine.counting import with_tokens
 from pytest_xling.engine.limits import Patience, Slots
 from pytest_xling.errors import (
@@ -23,6 +22,7 @@ from pytest_xling.records import MOST_TOKENS
 from pytest_xling.text.display import clean
 
 if TYPE_CHECKING:
+    from pytest_xling.engine.batch_queue import BatchQueue
     from pytest_xling.engine.limits import Account, Tries
     from pytest_xling.engine.store_writer import StoreWriter
     from pytest_xling.interfaces.provider import Provider
@@ -79,6 +79,8 @@ class Client:
         """Have answers kept in *store*: while it is away nothing is asked."""
         self._store = store
         if isinstance(self.provider, Batching):
+            from pytest_xling.engine.batch_queue import BatchQueue  # noqa: PLC0415  seldom asked
+
             self._batches = BatchQueue(
                 self.provider,
                 model=self.patience.name,

@@ -32,7 +32,6 @@ from pytest_xling.gates.pairing import (
 from pytest_xling.stats.mcnemar import Discordance, mcnemar
 from pytest_xling.stats.mean import SkewedMean
 from pytest_xling.stats.paired_means import paired_mean
-from pytest_xling.stats.paired_ratios import mean_ratio, rate_ratio
 from pytest_xling.stats.tango import rate_difference
 from pytest_xling.stats.trend import cochran_armitage, slopes, steepest
 from pytest_xling.text.numbers import Figures, p_value, percent
@@ -149,6 +148,8 @@ def relative_drop(
         may be nothing no share is known. Without an interval where all numbers differ by the same
         share and it is not known how far others could be.
     """
+    from pytest_xling.stats.paired_ratios import mean_ratio, rate_ratio  # noqa: PLC0415  seldom limited
+
     sides = paired_questions(scores, others)
     means, alpha, sign = list(sides.values()), measure.alpha, measure.sign
     made = replace(absolute, value=None, low=None, high=None, p=None, relative=True, share=True)

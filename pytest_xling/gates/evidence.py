@@ -12,12 +12,12 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from pytest_xling.gates.reasons import needed
+from pytest_xling.records import ENGLISH
 from pytest_xling.registry import load, names
 from pytest_xling.store.questions import question_digests
 from pytest_xling.store.runs import get_run
 from pytest_xling.store.scores import last_scored, metric_steps
 from pytest_xling.store.scores import scores as read_scores
-from pytest_xling.text.answer_text import ENGLISH
 from pytest_xling.text.numbers import Figures
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from pytest_xling.errors import ConfigError
 from pytest_xling.interfaces.metric import Number, TextIn
 from pytest_xling.languages import find
-from pytest_xling.records import Answer, Reading
-from pytest_xling.text.answer_text import ENGLISH, readable
+from pytest_xling.records import ENGLISH, Answer, Reading
+from pytest_xling.text.answer_text import readable
 from pytest_xling.text.disclaimers import abstention, disclaimer, known_languages
 from pytest_xling.text.display import printable
 

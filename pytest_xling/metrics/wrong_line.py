@@ -10,7 +10,7 @@ from pytest_xling.interfaces.metric import Flag
 from pytest_xling.languages import find, named
 from pytest_xling.records import Answer, Reading
 from pytest_xling.text.display import printable
-from pytest_xling.text.prose import names_of
+from pytest_xling.text.scripts import names_of
 
 if TYPE_CHECKING:
     from pytest_xling.languages import Language

@@ -18,8 +18,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final, Literal, TypeAlias, cast, get_args
 
-import regex
-
 from pytest_xling import registry
 from pytest_xling.config.yaml import read_yaml
 from pytest_xling.interfaces.metric import Flag
@@ -124,6 +122,8 @@ class Check(Flag[Answer]):
 
     def _matching(self, text: str, expressions: Sequence[str]) -> Reading:
         """Return the reading of a text in which one of *expressions* is to be found."""
+        import regex  # noqa: PLC0415  not before an expression is written
+
         mode = regex.IGNORECASE if self.ignore_case else 0
         end = time.monotonic() + MOST_S
         for expression in expressions:
@@ -254,6 +254,8 @@ def _text(setting: object) -> str:
 
 
 def _expression(setting: object) -> str:
+    import regex  # noqa: PLC0415  as above
+
     text = _plain_text(setting)
     try:
         regex.compile(text)

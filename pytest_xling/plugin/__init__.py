@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -74,8 +75,13 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.option.help:
         return
     if _model_is_named(config):
+        looks = gc.isenabled()
+        gc.disable()
         from pytest_xling.plugin.session import start  # noqa: PLC0415
 
+        gc.freeze()  # what was imported stays: no need to look through it for garbage
+        if looks:
+            gc.enable()
         start(config)
     elif not hasattr(config, "workerinput"):
         with usage_errors():

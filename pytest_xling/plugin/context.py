@@ -11,6 +11,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from pytest_xling.errors import ConfigError, StoreError
+from pytest_xling.models.devices import check_device
 from pytest_xling.plugin.exit_status import RunFacts
 
 if TYPE_CHECKING:
@@ -120,9 +121,12 @@ class Context:
             ConfigError: Ray is not installed, not there, or too small; or nothing runs on it, and
                 the device is not here.
         """
-        from pytest_xling.engine.on_ray import chosen_cluster  # noqa: PLC0415  when a run is made
-
         setup = self.setup
+        if setup.settings.executor == "local":
+            check_device(setup.settings.device)
+            return
+        from pytest_xling.engine.on_ray import chosen_cluster  # noqa: PLC0415  where it is chosen
+
         providers = [setup.provider, *chain.from_iterable(setup.roles.values())]
         self._cluster = chosen_cluster(setup.settings, providers)
         if self._cluster is not None:

@@ -196,8 +196,6 @@ class Reporting:
 
     def write(self) -> None:
         """Write the reports, where a run has ended; let the runner listen again to its gates."""
-        from pytest_xling.reports.github.commands import listen_again  # noqa: PLC0415
-
         if self._context.ended:
             faults = [self._write_report()]
             if self._file:
@@ -205,7 +203,11 @@ class Reporting:
             for fault in filter(None, faults):
                 self._write([fault], red=True)
                 self._context.facts.unwritten = True
-        self._write([*([listen_again(self._token)] if self._token else []), *self._commands])
+        if self._token:
+            from pytest_xling.reports.github.commands import listen_again  # noqa: PLC0415
+
+            self._commands.insert(0, listen_again(self._token))
+        self._write(self._commands)
 
     def _write_report(self) -> str:
         """Write the report where one is asked for; return why there is none, "" if all is well."""

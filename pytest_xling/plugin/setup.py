@@ -48,7 +48,7 @@ from pytest_xling.plugin.oddities import (
     refuse_missing_languages,
 )
 from pytest_xling.plugin.places import choose_benchmarks, given_paths
-from pytest_xling.text.answer_text import ENGLISH
+from pytest_xling.records import ENGLISH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, get_args
 from pytest_xling.errors import ConfigError
 from pytest_xling.interfaces.annotator import Annotator, AnswerAnnotator
 from pytest_xling.interfaces.metric import Number, TextIn
-from pytest_xling.records import AnswerSet, Reading
+from pytest_xling.records import ENGLISH, AnswerSet, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Answer
 
-ENGLISH = "en"
 _NO_REPLY: Final = {"content_filter": "content filter", "error": "API error", "refusal": "refusal"}
 
 

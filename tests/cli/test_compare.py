@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import shutil
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_xling.store.database import Database
 from tests.runs import Asked, make_run
 
 if TYPE_CHECKING:
@@ -77,6 +78,20 @@ def test_json_has_every_number(two: Xling) -> None:
     assert row["found"]
     assert 0 < row["p"] < row["q"] <= row["p_holm"] < 0.05
     assert {"en", "hi"} == {row["language"] for row in found["changes"]}
+
+
+def test_the_store_is_opened_once(two: Xling, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not for each metric of the baseline: all is read as the store is at one time."""
+    opened: list[Database] = []
+    as_usual = Database.__init__
+
+    def noted(self: Database, *args: Any, **kwargs: Any) -> None:
+        opened.append(self)
+        as_usual(self, *args, **kwargs)
+
+    monkeypatch.setattr(Database, "__init__", noted)
+    assert 0 == two("compare", "bad", "good").code
+    assert 1 == len(opened)
 
 
 def test_other_tests_say_the_same(two: Xling) -> None:

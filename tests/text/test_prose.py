@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_xling.languages import languages
-from pytest_xling.text.prose import SCRIPTS, letters, plain_lines, prose, script_of, written_in
+from pytest_xling.text.prose import plain_lines, prose
+from pytest_xling.text.scripts import SCRIPTS, letters, script_of, written_in
 
 
 @pytest.mark.parametrize(

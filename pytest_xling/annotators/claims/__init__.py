@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pytest_xling.judging.annotator import JudgingAnnotator
 from pytest_xling.judging.asking import replied
 from pytest_xling.languages import find
-from pytest_xling.text.answer_text import ENGLISH, needs_of, readable
+from pytest_xling.records import ENGLISH
+from pytest_xling.text.answer_text import needs_of, readable
 from pytest_xling.text.display import printable
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from pytest_xling.interfaces.annotator import TextAnnotator
 from pytest_xling.languages import codes, find, identified_by_declaration
-from pytest_xling.text.prose import in_scripts, letters, names_aside, plain_lines
+from pytest_xling.text.prose import names_aside, plain_lines
+from pytest_xling.text.scripts import in_scripts, letters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_xling.errors import DataError
 from pytest_xling.languages import find
-from pytest_xling.text.prose import SCRIPTS, in_scripts, letters
+from pytest_xling.text.scripts import SCRIPTS, in_scripts, letters
 
 if TYPE_CHECKING:
     from pytest_xling.files.tables import Place

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 from pytest_xling.errors import DataError
 from pytest_xling.importers.xlinghealth.content import content, workbooks
-from pytest_xling.importers.xlinghealth.oddities import oddities
 from pytest_xling.interfaces.importer import Importer
 from pytest_xling.records import Sample
 
@@ -60,6 +59,8 @@ class XLingHealth(Importer):
 
     def notices(self, path: Path, *, languages: Sequence[str]) -> list[str]:
         """Return what is blank, repeated or not in its language's script, a line for each kind."""
+        from pytest_xling.importers.xlinghealth.oddities import oddities  # noqa: PLC0415  imports regex
+
         return list(oddities(content(path), languages=languages))
 
 

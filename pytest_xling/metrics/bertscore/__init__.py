@@ -24,8 +24,7 @@ from pytest_xling.metrics.bertscore.baseline import (
     published_file,
 )
 from pytest_xling.models.devices import choose_device
-from pytest_xling.records import Reading
-from pytest_xling.text.answer_text import ENGLISH
+from pytest_xling.records import ENGLISH, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -16,7 +16,8 @@ from pytest_xling.errors import ConfigError, did_you_mean
 from pytest_xling.interfaces.metric import Flag
 from pytest_xling.languages import find
 from pytest_xling.records import Answer, Reading
-from pytest_xling.text.prose import in_scripts, letters, plain_lines, script_of
+from pytest_xling.text.prose import plain_lines
+from pytest_xling.text.scripts import in_scripts, letters, script_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
