@@ -16,7 +16,7 @@ from pytest_xling.cli.printing import (
 )
 from pytest_xling.config.values import path as parse_path
 from pytest_xling.errors import ConfigError
-from pytest_xling.gates.reasons import untold
+from pytest_xling.gates.reasons import nobody_could_tell
 from pytest_xling.reports.review.agreement import (
     agreement_among_raters,
     agreement_with_judge,
@@ -130,7 +130,7 @@ def _kept(kept: Kept, run_id: str) -> str:
 def _counted(labels: Mapping[str, HumanLabel]) -> str:
     labelled = sum(label.value is not None for label in labels.values())
     without = sum(label.cannot_tell for label in labels.values())
-    return f"{labelled:,}; {untold(without)}" if without else f"{labelled:,}"
+    return f"{labelled:,}; {nobody_could_tell(without)}" if without else f"{labelled:,}"
 
 
 def _as_json(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_xling.gates.estimate import Effect, Ends
 from pytest_xling.gates.pairing import at_level, cluster_of, labels_at, sample_means
-from pytest_xling.gates.reasons import untold
+from pytest_xling.gates.reasons import nobody_could_tell
 from pytest_xling.stats.contrast import Interval, contrast, difference, ratio
 from pytest_xling.stats.trend import slope_weights, steepest
 from pytest_xling.text.numbers import Figures, percent
@@ -62,7 +62,7 @@ def wants_labels(threshold: Threshold, sides: Mapping[str, Labels]) -> bool:
     return threshold.estimate is None and having
 
 
-def with_labels_told(verdict: Verdict, sides: Mapping[str, Labels], *, at_look: bool) -> Verdict:
+def with_label_note(verdict: Verdict, sides: Mapping[str, Labels], *, at_look: bool) -> Verdict:
     """Return a verdict that says why labels do not count; inconclusive where it must have them.
 
     Where they count and raters differ by more than the rate's budget, it is inconclusive, too: such
@@ -179,12 +179,12 @@ def corrected_gap(
 
     sides = {"": here, estimate.pivot or estimate.baseline: there}
     lacking = REACHES_0 if estimate.relative else NO_SPREAD
-    made = _put(estimate, sides, measure, worse, lacking=lacking)
-    if not estimate.relative or made.low is None:
-        return made
+    result = _put(estimate, sides, measure, worse, lacking=lacking)
+    if not estimate.relative or result.low is None:
+        return result
     now, then = (side.interval(measure.alpha).value for side in (here, there))
     word = Figures.fitting([now, then], share=measure.share).value
-    return replace(made, tested=f"{word(now)} after {word(then)}")
+    return replace(result, tested=f"{word(now)} after {word(then)}")
 
 
 def corrected_trend(
@@ -209,8 +209,8 @@ def corrected_trend(
     most = steepest(levels)
 
     def slope(at: Sequence[Interval]) -> Interval:
-        made = contrast(at, weights)
-        return made.within(-most, most) if measure.share else made
+        slope = contrast(at, weights)
+        return slope.within(-most, most) if measure.share else slope
 
     of_whole = replace(estimate, n=len(whole), unscored=estimate.n + estimate.unscored - len(whole))
     return _put(of_whole, sides, measure, slope)
@@ -236,8 +236,8 @@ def corrected_sum(
     def summed(at: Sequence[Interval]) -> Interval:
         return contrast(at, factors).within(*within)
 
-    made = {name: _Side(scores, labels, measure) for name, (scores, labels, _) in sides.items()}
-    return _put(estimate, made, replace(measure, limits=()), summed)
+    by_name = {name: _Side(scores, labels, measure) for name, (scores, labels, _) in sides.items()}
+    return _put(estimate, by_name, replace(measure, limits=()), summed)
 
 
 def _put(
@@ -261,15 +261,15 @@ def _put(
         at = interval(alpha)
         return Ends(at.low, at.high, at.error)
 
-    made = interval(measure.alpha)
-    reason = getattr(made, "reason", "")
-    if made.value is None or made.low is None or made.high is None:
+    result = interval(measure.alpha)
+    reason = getattr(result, "reason", "")
+    if result.value is None or result.low is None or result.high is None:
         return replace(without, reason=reason or lacking)
-    effect = Effect(value=made.value, n=estimate.n, interval=ends)
+    effect = Effect(value=result.value, n=estimate.n, interval=ends)
     labelled = [side.labelled for side in sides.values()]
     return replace(
         effect.put(estimate, measure),
-        skewed_low=made.low if estimate.skewed_low is not None else None,
+        skewed_low=result.low if estimate.skewed_low is not None else None,
         tested="",
         reason=reason,
         labelled=sum(labelled) if estimate.trend else min(labelled),
@@ -317,7 +317,7 @@ class _Side:
         # Of flags whatever people would say of those without a label is in the interval.
         self.lacks = _lacks(self.labelled, {} if flag else sizes, drawn, after=after)
         if self.lacks and self.cannot_tell:
-            self.lacks += f"; {untold(self.cannot_tell)}"
+            self.lacks += f"; {nobody_could_tell(self.cannot_tell)}"
         """Why labels and judge give no estimate; empty where they do."""
         self.interval: Callable[[float], Interval]
         """Gives what people would find, with the interval that misses with some probability."""

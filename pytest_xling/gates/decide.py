@@ -14,7 +14,7 @@ from pytest_xling.gates.corrected import (
     corrected_trend,
     level_name,
     wants_labels,
-    with_labels_told,
+    with_label_note,
 )
 from pytest_xling.gates.differences import gap_estimate, relative_drop, trend_estimate
 from pytest_xling.gates.estimate import cases_estimate, estimate
@@ -221,9 +221,9 @@ def _judge_gate(gate: GateSpec, known: Known) -> Verdict:
     if gate.kind == "drop":
         verdict = _judge_drop(gate, own, known.baseline, labels)
     else:
-        made = _estimate(gate, own, others, labels)
-        verdict = judge(made, limits, case=gate.id, kind=gate.kind)
-    return with_labels_told(verdict, sides, at_look=known.at_look) if concerned else verdict
+        measured = _estimate(gate, own, others, labels)
+        verdict = judge(measured, limits, case=gate.id, kind=gate.kind)
+    return with_label_note(verdict, sides, at_look=known.at_look) if concerned else verdict
 
 
 def _labels_of_sides(
@@ -260,16 +260,16 @@ def _estimate(
         flagged, repeats = limits.max_flagged or 0, limits.repeats or 1
         return cases_estimate(own, measure, flagged=flagged, repeats=repeats)
     if gate.kind == "trend":
-        made = trend_estimate(own, measure)
+        trend = trend_estimate(own, measure)
         of_all = {key: label for at in labels for key, label in at.items()}
-        return corrected_trend(made, own, of_all, measure) if labels else made
+        return corrected_trend(trend, own, of_all, measure) if labels else trend
     if gate.kind == "gap":
-        made = gap_estimate(own, others, measure, pivot=gate.pivot or "")
+        gap = gap_estimate(own, others, measure, pivot=gate.pivot or "")
         if not labels:
-            return made
-        return corrected_gap(made, (own, labels[0]), (others, labels[1]), measure)
-    made = estimate(own, measure)
-    return corrected(made, own, labels[0], measure) if labels else made
+            return gap
+        return corrected_gap(gap, (own, labels[0]), (others, labels[1]), measure)
+    level = estimate(own, measure)
+    return corrected(level, own, labels[0], measure) if labels else level
 
 
 def _judge_drop(
@@ -290,14 +290,14 @@ def _judge_drop(
     if paired.refused:
         return undecided(gate, baseline.name, paired.refused)
     now, then = paired.scores, paired.others
-    made = gap_estimate(now, then, measure, baseline=baseline.name)
+    drop = gap_estimate(now, then, measure, baseline=baseline.name)
     if limits.relative_drop:
-        made = relative_drop(made, now, then, measure)
+        drop = relative_drop(drop, now, then, measure)
     if labels:
-        made = corrected_gap(made, (now, labels[0]), (then, labels[1]), measure)
-    verdict = judge(made, limits, case=gate.id, kind="drop")
+        drop = corrected_gap(drop, (now, labels[0]), (then, labels[1]), measure)
+    verdict = judge(drop, limits, case=gate.id, kind="drop")
     answered = len({cluster_of(score) for score in then if score.value is not None})
-    if verdict.outcome == "pass" and made.n < LEAST_SHARED * answered:
+    if verdict.outcome == "pass" and drop.n < LEAST_SHARED * answered:
         # What a model does not answer any more it does not answer wrongly either.
         lost = f"{baseline.name} has values of {answered} questions, fewer than half of them paired"
         verdict = replace(verdict, outcome="inconclusive", reason=f"{verdict.reason}; {lost}")

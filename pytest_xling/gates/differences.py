@@ -93,13 +93,13 @@ def gap_estimate(
     empty = replace(measure.none(unscored=unscored), pivot=pivot, baseline=baseline)
     if not gaps:
         return replace(empty, reason=_why_none(scores, others, pivot or baseline))
-    made = replace(
+    estimate = replace(
         empty, value=mean_of(gaps), n=len(gaps), signature=_one_signature(scores, others)
     )
     if not measure.share:
         lost = most_lost([there for _, there in values], measure)
         at = paired_mean(gaps, alpha=measure.alpha, widest=measure.reach, lost=lost)
-        return _of_numbers(made, measure, at, gaps, even=_NO_SPREAD)
+        return _of_numbers(estimate, measure, at, gaps, even=_NO_SPREAD)
     pairs = {
         question: [sign * (there - here) for here, there in both]
         for question, both in answer_pairs(scores, others).items()
@@ -110,11 +110,11 @@ def gap_estimate(
         )
         for worse in pairs.values()
     ]
-    made = replace(
-        made, tested=_discordant(mcnemar(counts, mid=not measure.limit), pivot or baseline)
+    estimate = replace(
+        estimate, tested=_discordant(mcnemar(counts, mid=not measure.limit), pivot or baseline)
     )
     if len(gaps) < 2:  # noqa: PLR2004  one question says nothing of others
-        return made
+        return estimate
     # A question whose repeats have no partner by number still has its mean.
     rates = rate_difference([pairs.get(question, [gap]) for question, gap in means.items()], gaps)
     ends = Ends(*rates.interval(alpha=measure.alpha))
@@ -127,7 +127,7 @@ def gap_estimate(
         return by_score
 
     effect = Effect(value=mean_of(gaps), n=len(gaps), interval=lambda _alpha: ends, test=p)
-    return effect.put(made, measure)
+    return effect.put(estimate, measure)
 
 
 def relative_drop(
@@ -152,10 +152,10 @@ def relative_drop(
 
     sides = paired_questions(scores, others)
     means, alpha, sign = list(sides.values()), measure.alpha, measure.sign
-    made = replace(absolute, value=None, low=None, high=None, p=None, relative=True, share=True)
-    made = replace(made, error=None, skewed_low=None)
+    estimate = replace(absolute, value=None, low=None, high=None, p=None, relative=True, share=True)
+    estimate = replace(estimate, error=None, skewed_low=None)
     if len(means) < 2:  # noqa: PLR2004  spread needs two
-        return replace(made, reason=absolute.reason or "no spread is known; needs 2 questions")
+        return replace(estimate, reason=absolute.reason or "no spread is known; needs 2 questions")
     ratio: MeanRatio | RateRatio = mean_ratio(means)
     now, then = ratio.first, ratio.second
     figures = Figures.fitting([now, then], share=measure.share)
@@ -168,9 +168,9 @@ def relative_drop(
     if ends is None:
         reaches = "interval reaches" if then else "mean is"
         reason = f"{seen}: the baseline's {reaches} 0, of which no share is known"
-        return replace(made, reason=f"{reason}; limit the drop in the metric's units")
-    made = replace(
-        made,
+        return replace(estimate, reason=f"{reason}; limit the drop in the metric's units")
+    estimate = replace(
+        estimate,
         value=sign * (1 - now / then),
         tested="; ".join(filter(None, (seen, absolute.tested))),
     )
@@ -180,20 +180,20 @@ def relative_drop(
             [sign * (then - now)] * len(means), alpha=alpha, widest=measure.reach, lost=lost
         )
         if drop.low is None or drop.high is None:
-            return replace(made, p=_p_of_even(drop), reason=_NO_SPREAD)
+            return replace(estimate, p=_p_of_even(drop), reason=_NO_SPREAD)
         p = drop.p((measure.limit + NOISE) * then)
-        return replace(made, low=drop.low / then, high=drop.high / then, p=p)
+        return replace(estimate, low=drop.low / then, high=drop.high / then, p=p)
     limit = 1 - sign * (measure.limit + NOISE)
     low, high = sorted(sign * (1 - end) for end in ends)
-    made = replace(made, low=low, high=high, p=ratio.p(limit))
+    estimate = replace(estimate, low=low, high=high, p=ratio.p(limit))
     if measure.share:
-        return made
+        return estimate
     if measure.better == "higher":
         # Answers not seen may have lost all there is, as where the units are the metric's.
         worst = paired_mean([1 - now / then] * len(means), alpha=alpha, widest=1.0)
-        made = replace(made, high=max(high, worst.high or high))
+        estimate = replace(estimate, high=max(high, worst.high or high))
     beyond = skewed_low([sign * (limit * b - a) for a, b in means], alpha=alpha)
-    return replace(made, skewed_low=None if beyond is None else measure.limit + beyond / then)
+    return replace(estimate, skewed_low=None if beyond is None else measure.limit + beyond / then)
 
 
 def trend_estimate(scores: Sequence[Score], measure: Measure) -> Estimate:
@@ -226,7 +226,7 @@ def trend_estimate(scores: Sequence[Score], measure: Measure) -> Estimate:
     furthest = None if reach is None else max(reach * most, *map(abs, worse))
     lost = None if measure.share else furthest
     slope = paired_mean(worse, alpha=measure.alpha, rates=measure.share, widest=furthest, lost=lost)
-    made = replace(
+    estimate = replace(
         empty,
         value=slope.mean,
         n=slope.n,
@@ -234,21 +234,21 @@ def trend_estimate(scores: Sequence[Score], measure: Measure) -> Estimate:
         tested=_by_counts(scores) if measure.share else _by_means(claims),
     )
     if not measure.share:
-        return _of_numbers(made, measure, slope, worse, even=_EVEN_SLOPES)
+        return _of_numbers(estimate, measure, slope, worse, even=_EVEN_SLOPES)
     low, high = (
         end if end is None else max(-most, min(most, end)) for end in (slope.low, slope.high)
     )
-    return replace(made, low=low, high=high, p=slope.p(measure.limit + NOISE))
+    return replace(estimate, low=low, high=high, p=slope.p(measure.limit + NOISE))
 
 
 def _of_numbers(
-    made: Estimate, measure: Measure, at: PairedMean, worse: Sequence[float], *, even: str
+    estimate: Estimate, measure: Measure, at: PairedMean, worse: Sequence[float], *, even: str
 ) -> Estimate:
     """Return the estimate of a mean difference of numbers."""
     if at.even and at.low is None:
-        return replace(made, p=_p_of_even(at), reason=even)
+        return replace(estimate, p=_p_of_even(at), reason=even)
     return replace(
-        made,
+        estimate,
         low=at.low,
         high=at.high,
         p=at.p(measure.limit + NOISE),

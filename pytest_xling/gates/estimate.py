@@ -199,14 +199,14 @@ def estimate(scores: Sequence[Score], measure: Measure) -> Estimate:
     clusters, values = [cluster for cluster, _ in scored], [value for _, value in scored]
     check_values(values, measure)
     effect = rate(values, clusters) if measure.share else mean(values, clusters, measure.bounds)
-    made = replace(
+    result = replace(
         effect.put(measure.none(unscored=unscored), measure),
         flagged=int(sum(values)) if measure.share else 0,
         signature=next(score.signature for score in scores if score.value is not None),
     )
-    if made.low is None:
-        return replace(made, reason=NO_SPREAD if len(set(clusters)) > 1 else ONE_QUESTION)
-    return made
+    if result.low is None:
+        return replace(result, reason=NO_SPREAD if len(set(clusters)) > 1 else ONE_QUESTION)
+    return result
 
 
 def cases_estimate(

@@ -1,7 +1,7 @@
-"""What a store has of a run for its gates to be decided by, and whether that bears them.
+"""The evidence of a stored run that its gates are decided by, and whether it can be trusted.
 
-Nothing is decided by an annotator that may err too often or of which too little is known, nor by a
-distance that translation alone may explain.
+No gate is decided by an annotator that may err too often or whose quality is not known, nor by a
+difference that translation alone may explain.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 GONE = "this version of pytest-xling has no such annotator: run pytest again"
 
 LEAST_LABELLED = 30
-"""Fewer labelled answers vouch for no annotator: an interval made by drawing them again is right
+"""Fewer labelled answers validate no annotator: an interval made by drawing them again is right
 from about here on."""
 
 LEAST_QUESTIONS = 10
-"""Answers about fewer vouch for none either, however many: those about one are alike, and drawing
+"""Answers about fewer validate none either, however many: those about one are alike, and drawing
 so few again says little. By 40 answers about 4 claims a judge of F1 .70 was trusted in 13 % of
 simulated calibrations, about 10 claims in 5, about 20 in 4 (correlation .2 within a claim)."""
 
@@ -64,7 +64,7 @@ class ComparedWith(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Behind:
+class GateAnnotator:
     """An annotator whose labels gates rest on, in one language."""
 
     annotator: str
@@ -78,7 +78,7 @@ class Behind:
     told."""
     checked: AnchorCheck | None = None
     """How it did on its anchors when it was asked again before the run's gates."""
-    vouched_at: str = ""
+    validated_at: str = ""
     """When it was measured, or last asked again, for whichever run: UTC, ISO 8601."""
 
     def __str__(self) -> str:
@@ -156,11 +156,11 @@ class StoredRun:
         # Corrected by people, an estimate does not rest on how good the judge is.
         if verdict.threshold.min_judge_f1 is None or verdict.estimate.labelled:
             return verdict
-        behind = self.behind(verdict.threshold, gap=bool(verdict.estimate.pivot))
-        for annotator in behind:
-            if lacks := doubted(annotator, verdict.threshold):
+        annotators = self.annotators(verdict.threshold, gap=bool(verdict.estimate.pivot))
+        for annotator in annotators:
+            if lacks := why_doubted(annotator, verdict.threshold):
                 return distrusted(verdict, lacks)
-        rests = "; ".join(map(str, behind))
+        rests = "; ".join(map(str, annotators))
         return replace(verdict, reason=f"{verdict.reason}; {rests}") if rests else verdict
 
     def _noise(self, verdict: Verdict) -> TranslationNoise | None:
@@ -173,7 +173,7 @@ class StoredRun:
         with self.reading() as connection:
             return noise_of(connection, signature=signature, language=verdict.threshold.language)
 
-    def unvouched(self, threshold: Threshold, *, gap: bool) -> list[Calibration]:
+    def due_for_recheck(self, threshold: Threshold, *, gap: bool) -> list[Calibration]:
         """Return how good the judges are that would decide a gate and have judged for it since.
 
         Since they were measured or last asked again, that is, in whichever run; each once a run.
@@ -189,43 +189,45 @@ class StoredRun:
                 languages=languages,
             )
         return [
-            made
-            for behind in self.behind(threshold, gap=gap)
-            if (made := behind.measured) is not None
-            and made.anchors
-            and made.created_at < began
-            and behind.checked is None
-            and behind.vouched_at < scored
-            and not doubted(behind, threshold)
+            calibration
+            for annotator in self.annotators(threshold, gap=gap)
+            if (calibration := annotator.measured) is not None
+            and calibration.anchors
+            and calibration.created_at < began
+            and annotator.checked is None
+            and annotator.validated_at < scored
+            and not why_doubted(annotator, threshold)
         ]
 
     def is_doubted(self, threshold: Threshold) -> bool:
         """Tell whether a flag in the threshold's language rests on an annotator to be doubted."""
-        return any(doubted(behind, threshold) for behind in self.behind(threshold, gap=False))
+        return any(why_doubted(each, threshold) for each in self.annotators(threshold, gap=False))
 
     def unmeasured(self, threshold: Threshold, *, gap: bool) -> dict[str, list[str]]:
-        """Return by annotator behind a gate the languages in which nobody has measured it."""
+        """Return by annotator of a gate the languages in which nobody has measured it."""
         missing: dict[str, dict[str, None]] = {}
-        for behind in self.behind(threshold, gap=gap):
-            if behind.measured is None:
-                missing.setdefault(behind.annotator, {})[behind.language] = None
+        for each in self.annotators(threshold, gap=gap):
+            if each.measured is None:
+                missing.setdefault(each.annotator, {})[each.language] = None
         return {annotator: list(languages) for annotator, languages in missing.items()}
 
-    def behind(self, threshold: Threshold, *, gap: bool) -> list[Behind]:
+    def annotators(self, threshold: Threshold, *, gap: bool) -> list[GateAnnotator]:
         """Return the annotators whose labels a gate rests on, in which languages, and how well."""
         with self.reading() as connection:
-            (behind,) = behind_gates(connection, self.run_id, [(threshold, gap)], pivot=self.pivot)
-        return behind
+            (annotators,) = annotators_of_gates(
+                connection, self.run_id, [(threshold, gap)], pivot=self.pivot
+            )
+        return annotators
 
 
-def behind_gates(
+def annotators_of_gates(
     connection: Connection,
     run_id: str,
     gates: Iterable[tuple[Threshold, bool]],
     *,
     pivot: Callable[[str], str | None],
     signed: Callable[[str, str], Iterable[Signed]] | None = None,
-) -> list[list[Behind]]:
+) -> list[list[GateAnnotator]]:
     """Return for each gate the annotators whose labels it rests on, in which languages, how well.
 
     What several gates rest on is looked up once.
@@ -238,13 +240,13 @@ def behind_gates(
         signed: gives the annotators that a benchmark's metric will rest on, where nothing is
             scored yet; by default those that its scores in the store rest on.
     """
-    made = signed or cache(partial(_signatures_behind, connection, run_id))
+    annotators = signed or cache(partial(_signed_annotators, connection, run_id))
     began = cache(lambda: get_run(connection, run_id).created_at)
-    known = cache(partial(_behind, connection, (run_id, began)))
+    known = cache(partial(_annotator, connection, (run_id, began)))
     return [
         [
             known(name, signature=signature, aspect=aspect, code=code)
-            for name, signature, text_in in made(threshold.benchmark, threshold.metric)
+            for name, signature, text_in in annotators(threshold.benchmark, threshold.metric)
             for code in _languages_read(
                 name,
                 text_in,
@@ -256,7 +258,7 @@ def behind_gates(
     ]
 
 
-def _behind(
+def _annotator(
     connection: Connection,
     run: tuple[str, Callable[[], str]],
     name: str,
@@ -264,7 +266,7 @@ def _behind(
     signature: str,
     aspect: str,
     code: str,
-) -> Behind:
+) -> GateAnnotator:
     """Return what is known of an annotator: how good it was found, and whether it has changed."""
     from pytest_xling.store.measurements import (  # noqa: PLC0415  imports numpy
         calibration_of,
@@ -273,7 +275,7 @@ def _behind(
     )
 
     measured = calibration_of(connection, signature=signature, language=code, aspect=aspect)
-    made = Behind(annotator=name, aspect=aspect, language=code, measured=measured)
+    annotator = GateAnnotator(annotator=name, aspect=aspect, language=code, measured=measured)
     if measured is None or not measured.human:
         # Labels of the user's own go before others: they say of which annotator they are.
         others = [
@@ -281,9 +283,9 @@ def _behind(
             for other in calibrations(connection, language=code)
             if other.human and (other.annotator, other.aspect) == (name, aspect)
         ]
-        made = replace(made, changed=_other_than(others[-1], signature) if others else "")
-    if measured is None or made.changed:
-        return made
+        annotator = replace(annotator, changed=_other_than(others[-1], signature) if others else "")
+    if measured is None or annotator.changed:
+        return annotator
     run_id, began = run
     of_judge = [
         check
@@ -295,20 +297,20 @@ def _behind(
     until = began() if own is None else own.created_at
     changes = [check.changed for check in of_judge if check.created_at <= until and check.changed]
     return replace(
-        made,
+        annotator,
         checked=own,
         changed=f"{changes[-1]}: measure it again ({_measuring(measured)})" if changes else "",
-        vouched_at=of_judge[-1].created_at if of_judge else measured.created_at,
+        validated_at=of_judge[-1].created_at if of_judge else measured.created_at,
     )
 
 
 def _other_than(measured: Calibration, signature: str) -> str:
-    """Say that the annotator is another than the one the user's own labels vouch for."""
+    """Say that the annotator is another than the one the user's own labels validate."""
     was, now = measured.signature.split("|"), signature.split("|")
     gone = [part for part in was if part not in now]
     new = [part for part in now if part not in was]
-    told = f" ({gone[0]} then, {new[0]} now)" if len(gone) == len(new) == 1 else ""
-    other = f"it was another when it was measured on {measured.source}{told}"
+    difference = f" ({gone[0]} then, {new[0]} now)" if len(gone) == len(new) == 1 else ""
+    other = f"it was another when it was measured on {measured.source}{difference}"
     return f"{other}: measure it on them, too ({_measuring(measured)})"
 
 
@@ -319,7 +321,7 @@ def _measuring(measured: Calibration) -> str:
     return f"xling calibrate {task}{labels}"
 
 
-def _signatures_behind(
+def _signed_annotators(
     connection: Connection, run_id: str, benchmark: str, metric: str
 ) -> list[Signed]:
     """Return name and signature of each annotator a metric rests on, and what language it reads.
@@ -327,14 +329,14 @@ def _signatures_behind(
     Of one that there is no more, by which an earlier version made the run, a gate demands what it
     does of any other.
     """
-    behind = {
+    text_in = {
         (name, value): step.parameters.get("text_in")
         for step in metric_steps(connection, run_id, benchmark=benchmark, metric=metric)
         for name, value in step.parameters.items()
         if isinstance(value, str)
         and (value.startswith(f"{name}|") if _is_gone(name) else load("annotator", name).calibrated)
     }
-    return [(*key, text_in) for key, text_in in sorted(behind.items())]
+    return [(*key, language) for key, language in sorted(text_in.items())]
 
 
 def _is_gone(annotator: str) -> bool:
@@ -354,15 +356,15 @@ def _languages_read(annotator: str, text_in: JsonValue, languages: list[str]) ->
     return [ENGLISH] if of_texts and text_in == "english" else languages
 
 
-def doubted(behind: Behind, threshold: Threshold) -> str:
+def why_doubted(annotator: GateAnnotator, threshold: Threshold) -> str:
     """Say why an annotator is not trusted, nor where nobody has measured it; empty where it is."""
-    if behind.measured is None:
-        needs = f"{behind}, needs F1 {threshold.min_judge_f1:g}"
-        return f"{needs}: {behind.changed}" if behind.changed else needs
-    if behind.changed:
-        return f"{behind}, but {behind.changed}"
-    lacks = doubt(behind.measured.quality, threshold)
-    return lacks and f"{behind}, {lacks}"
+    if annotator.measured is None:
+        needs = f"{annotator}, needs F1 {threshold.min_judge_f1:g}"
+        return f"{needs}: {annotator.changed}" if annotator.changed else needs
+    if annotator.changed:
+        return f"{annotator}, but {annotator.changed}"
+    lacks = doubt(annotator.measured.quality, threshold)
+    return lacks and f"{annotator}, {lacks}"
 
 
 def languages_judged(threshold: Threshold, *, pivot: str | None, gap: bool) -> list[str]:
@@ -453,9 +455,9 @@ def beside_noise(verdict: Verdict, noise: TranslationNoise | None) -> Verdict:
 
 def _missed(verdict: Verdict) -> float | None:
     """Return by how much a verdict that fails misses its floor, or its gap the limit; else None."""
-    made, limits = verdict.estimate, verdict.threshold
-    if verdict.outcome != "fail" or made.value is None or made.baseline or made.trend:
+    estimate, limits = verdict.estimate, verdict.threshold
+    if verdict.outcome != "fail" or estimate.value is None or estimate.baseline or estimate.trend:
         return None
-    if made.pivot:
-        return None if limits.max_gap is None else made.value - limits.max_gap
-    return limits.floor - made.value if limits.floor is not None else None
+    if estimate.pivot:
+        return None if limits.max_gap is None else estimate.value - limits.max_gap
+    return limits.floor - estimate.value if limits.floor is not None else None

@@ -102,9 +102,9 @@ def judge(
 
 def undecided(gate: GateSpec, baseline: str, reason: str) -> Verdict:
     """Return the error of a drop that cannot be judged, and why."""
-    made = replace(gate.measure.none(reason), baseline=baseline)
+    estimate = replace(gate.measure.none(reason), baseline=baseline)
     return Verdict(
-        case=gate.id, outcome="error", estimate=made, threshold=gate.threshold, reason=reason
+        case=gate.id, outcome="error", estimate=estimate, threshold=gate.threshold, reason=reason
     )
 
 

@@ -16,7 +16,7 @@ from pytest_xling.gates.corrected import (
     corrected_sum,
     level_name,
     wants_labels,
-    with_labels_told,
+    with_label_note,
 )
 from pytest_xling.gates.differences import claim_slopes, most_lost, skewed_low
 from pytest_xling.gates.estimate import (
@@ -96,9 +96,9 @@ def judge_overall(gate: GateSpec, known: Known) -> Verdict:
     weights = {code: weight for code, weight in limits.weights if languages[code].values}
     there = math.fsum(weights.values())
     weights = {code: weight / there for code, weight in weights.items()}
-    made = _estimate(gate, languages, weights)
+    estimate = _estimate(gate, languages, weights)
     if gate.kind == "drop" and baseline is not None:
-        made = replace(made, baseline=baseline.name)
+        estimate = replace(estimate, baseline=baseline.name)
     # The pivot of a gap stands beside each language, and is labelled once.
     named: dict[str, tuple[Sequence[Score], Labels, float]] = {}
     for code, weight in weights.items():
@@ -108,11 +108,11 @@ def judge_overall(gate: GateSpec, known: Known) -> Verdict:
     labelled = {name: labels for name, (_, labels, _) in named.items()}
     if limits.estimate == "judge":
         labelled = {}
-    elif not known.at_look and made.value is not None and wants_labels(limits, labelled):
+    elif not known.at_look and estimate.value is not None and wants_labels(limits, labelled):
         within = _bounds(gate, languages.values())
-        made = corrected_sum(made, named, gate.measure, within=within)
-    verdict = judge(made, limits, case=gate.id, kind=gate.kind)
-    verdict = with_labels_told(verdict, labelled, at_look=known.at_look)
+        estimate = corrected_sum(estimate, named, gate.measure, within=within)
+    verdict = judge(estimate, limits, case=gate.id, kind=gate.kind)
+    verdict = with_label_note(verdict, labelled, at_look=known.at_look)
     return _worded(verdict, languages, there)
 
 
@@ -226,9 +226,9 @@ def _estimate(
     error = least = None
     if share and gate.kind != "trend":
         # A difference of rates is what got worse less what got better.
-        made = _rate(flat, 1.0, alpha=alpha)
+        around = _rate(flat, 1.0, alpha=alpha)
         if compared:
-            made = difference(made, _rate(flat, -1.0, alpha=alpha))
+            around = difference(around, _rate(flat, -1.0, alpha=alpha))
     elif compared and not share:
         # As in one language: Student's t of differences, and what bounds know of equal ones.
         added = per_cluster(values, asked, weights=counts)
@@ -238,24 +238,24 @@ def _estimate(
             beside = [languages[code].beside * weight * many for code, weight in weights.items()]
             lost = most_lost(beside, measure)
         by_t = paired_mean(added.points, alpha=alpha, widest=bounds[1], lost=lost)
-        made = Interval(value=added.mean, low=by_t.low, high=by_t.high).within(*bounds)
+        around = Interval(value=added.mean, low=by_t.low, high=by_t.high).within(*bounds)
         error = by_t.error if by_t.even else None
         least = skewed_low(added.points, alpha=alpha)
     else:
         weighed = mean(values, asked, bounds, weights=counts)
         low, high, error = weighed.interval(alpha)
-        made = Interval(value=weighed.value, low=low, high=high)
+        around = Interval(value=weighed.value, low=low, high=high)
     return replace(
         empty,
-        value=made.value,
-        low=made.low,
-        high=made.high,
+        value=around.value,
+        low=around.low,
+        high=around.high,
         error=error,
         skewed_low=least,
         n=len(questions) if compared else len(flat),
         flagged=round(math.fsum(values)) if share and not compared else 0,
         signature=next((score.signature for score in of_all if score.value is not None), ""),
-        reason="" if made.low is not None else NO_SPREAD if len(questions) > 1 else ONE_QUESTION,
+        reason="" if around.low is not None else NO_SPREAD if len(questions) > 1 else ONE_QUESTION,
     )
 
 

@@ -96,18 +96,18 @@ def why(estimate: Estimate, threshold: Threshold, kind: GateKind, outcome: Outco
     ends = zip(words.limits, limits, strict=True)
     allowed = ", ".join(text.format(figures.limit(end)) for text, end in ends if math.isfinite(end))
     text = f"{seen} ({words.whose}{within});{tested} {allowed}"
-    behind = ""
+    ending = ""
     if outcome == "fail":
-        behind = _beyond(estimate, name, limits)
+        ending = _beyond(estimate, name, limits)
     elif outcome == "inconclusive" and name in {"gap", "drop"} and low > limits[1] + NOISE:
         exact = p_value((estimate.p or 0.0) / 2)
-        behind = f"; not beyond it by the exact test, one-sided p {exact}"
+        ending = f"; not beyond it by the exact test, one-sided p {exact}"
     elif outcome == "inconclusive" and few is None:
-        behind = f"; {_would_decide(estimate, threshold, name, limits)}"
+        ending = f"; {_would_decide(estimate, threshold, name, limits)}"
     elif outcome == "inconclusive":
         passing = rates and limits[1] and _passing(estimate, threshold, limits[1], of=words.of)
-        behind = f"; {few}; {passing}" if passing else f"; {few}"
-    return text + behind
+        ending = f"; {few}; {passing}" if passing else f"; {few}"
+    return text + ending
 
 
 def _beyond(estimate: Estimate, name: str, limits: tuple[float, float]) -> str:
@@ -252,7 +252,7 @@ def by_labels(estimate: Estimate) -> str:
     if not estimate.labelled:
         return ""
     text = f", corrected by {estimate.labelled} labels of people"
-    return f"{text} ({untold(estimate.cannot_tell)})" if estimate.cannot_tell else text
+    return f"{text} ({nobody_could_tell(estimate.cannot_tell)})" if estimate.cannot_tell else text
 
 
 def labels_needed(estimate: Estimate, *limits: float) -> str:
@@ -299,8 +299,8 @@ def limit_of(verdict: Verdict) -> str:
     if math.isfinite(floor):
         return f"{word(floor)} to {word(most)}"
     over = f" over {limits.max_flagged} of {limits.repeats}"
-    behind = {"limit": "", "cases": over, "trend": " worse per level"}.get(kind, " worse")
-    return f"max {word(most)}{behind}"
+    ending = {"limit": "", "cases": over, "trend": " worse per level"}.get(kind, " worse")
+    return f"max {word(most)}{ending}"
 
 
 def demands_of(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
@@ -313,6 +313,6 @@ def demands_of(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
     return (said, *(f"all {limit.removeprefix('max ')}" for limit in together))
 
 
-def untold(count: int) -> str:
+def nobody_could_tell(count: int) -> str:
     """Word how many answers people could not tell: ``3 answers nobody could tell``."""
     return f"{amount(count, 'answer')} nobody could tell"

@@ -179,14 +179,16 @@ def gates_of(
             _check(limits, file, model, by)
             for gate in _gates(limits, by):
                 origin = file.origin(limits, model, *LIMITS[gate.kind])
-                made = replace(gate, threshold=replace(limits, origin=origin))
+                resolved = replace(gate, threshold=replace(limits, origin=origin))
                 if language == ALL_LANGUAGES:
                     compared = [c for c in applies if not _is_own(metric, gate.kind, c, by.pivot)]
                     weights = file.shares(benchmark, compared)
                     if len(weights) < 2:  # noqa: PLR2004  of one language its own gate says it all
                         continue
-                    made = replace(made, threshold=replace(made.threshold, weights=weights))
-                gates.append(made)
+                    resolved = replace(
+                        resolved, threshold=replace(resolved.threshold, weights=weights)
+                    )
+                gates.append(resolved)
     return gates
 
 

@@ -1,4 +1,4 @@
-"""How good the annotators behind gates are: measured on labelled answers before a gate decides."""
+"""How good the annotators of gates are: measured on labelled answers before a gate decides."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pytest_xling.engine.run import Run
-    from pytest_xling.gates.evidence import Behind, Signed
+    from pytest_xling.gates.evidence import GateAnnotator, Signed
     from pytest_xling.gates.spec import GateSpec
     from pytest_xling.plugin.context import Context
     from pytest_xling.plugin.evaluation import Evaluation
     from pytest_xling.records import Threshold
     from pytest_xling.store.measurements import Calibration
 
-    Doubt: TypeAlias = tuple[Behind, str]
+    Doubt: TypeAlias = tuple[GateAnnotator, str]
 
 
 class Annotators:
-    """Measures the annotators behind gates, where nobody has, on the labelled answers bundled."""
+    """Measures the annotators of gates, where nobody has, on the labelled answers bundled."""
 
     def __init__(self, context: Context, evaluation: Evaluation) -> None:
         self._context = context
@@ -76,14 +76,14 @@ class Annotators:
         if not gates or self._context.setup.shard is not None:
             return []
         from pytest_xling.analysis.labelled import bundled_labels, task_of  # noqa: PLC0415  likewise
-        from pytest_xling.gates.evidence import behind_gates, doubted  # noqa: PLC0415  likewise
+        from pytest_xling.gates.evidence import annotators_of_gates, why_doubted  # noqa: PLC0415  likewise
 
         context, labelled = self._context, cache(bundled_labels)
         signed = self._signatures({gate.metric for gate in gates})
 
-        def behind() -> list[list[Behind]]:
+        def annotators() -> list[list[GateAnnotator]]:
             with context.database.read() as connection:
-                return behind_gates(
+                return annotators_of_gates(
                     connection,
                     context.run_id,
                     [(gate.threshold, gate.kind == "gap") for gate in gates],
@@ -91,20 +91,22 @@ class Annotators:
                     signed=lambda _, metric: signed[metric],
                 )
 
-        def is_to_be_measured(each: Behind) -> bool:
-            told = each.measured is None and not each.changed
-            return told and each.language in labelled(task_of(each.annotator)).languages
+        def is_to_be_measured(each: GateAnnotator) -> bool:
+            unknown = each.measured is None and not each.changed
+            return unknown and each.language in labelled(task_of(each.annotator)).languages
 
         local: dict[str, dict[str, None]] = {}
-        for each in chain.from_iterable(behind()):
+        for each in chain.from_iterable(annotators()):
             if is_to_be_measured(each) and load("annotator", each.annotator).asks is None:
                 local.setdefault(each.annotator, {})[each.language] = None
         self._measure({annotator: list(languages) for annotator, languages in local.items()})
 
         shut: dict[str, list[list[Doubt]]] = {}
-        for gate, rests_on in zip(gates, behind(), strict=True):
+        for gate, rests_on in zip(gates, annotators(), strict=True):
             known = [each for each in rests_on if not is_to_be_measured(each)]
-            doubts = [(each, lacks) for each in known if (lacks := doubted(each, gate.threshold))]
+            doubts = [
+                (each, lacks) for each in known if (lacks := why_doubted(each, gate.threshold))
+            ]
             if doubts:
                 shut.setdefault(gate.benchmark, []).append(doubts)
         return [line for benchmark, of in shut.items() for line in _foretold(benchmark, of)]
@@ -126,7 +128,7 @@ class Annotators:
             ]
         return signed
 
-    def vouch(self, spec: GateSpec) -> None:
+    def validate(self, spec: GateSpec) -> None:
         """Measure what a gate rests on, and ask judges that were measured earlier again.
 
         A judge that is paid is asked about some of the answers it was measured on, once in a run
@@ -143,7 +145,7 @@ class Annotators:
         from pytest_xling.analysis.drift import judge_again  # noqa: PLC0415  imports numpy
 
         measured: dict[tuple[str, str], list[Calibration]] = {}
-        for calibration in run.unvouched(threshold, gap=gap):
+        for calibration in run.due_for_recheck(threshold, gap=gap):
             place = (calibration.annotator, calibration.language)
             measured.setdefault(place, []).append(calibration)
         again = partial(

@@ -201,7 +201,7 @@ class EarlyStopping:
             # What finds the labels is measured only for a gate that would fail.
             if decision.by_scores(spec).outcome != "fail":
                 continue
-            if decision.verdict(spec, measure=self._annotators.vouch).outcome == "fail":
+            if decision.verdict(spec, measure=self._annotators.validate).outcome == "fail":
                 return spec
         return None
 

@@ -74,8 +74,8 @@ class GateCheck:
         decision = parts.decision = parts.decision or _decision(parts)
         verdict = decision.verdict(spec, measure=self._measure)
         self._stopped = context.early_stop() is not None
-        behind = context.stored_run.behind(spec.threshold, gap=spec.kind == "gap")
-        self._properties += [("xling_judge", str(annotator)) for annotator in behind]
+        annotators = context.stored_run.annotators(spec.threshold, gap=spec.kind == "gap")
+        self._properties += [("xling_judge", str(annotator)) for annotator in annotators]
         if verdict.outcome == "error" and spec.benchmark in parts.selection.recalled:
             self._properties.append((FAULT, verdict.reason))
         context.database.transact(
@@ -92,7 +92,7 @@ class GateCheck:
     def _measure(self, spec: GateSpec) -> None:
         """Measure the annotators the gate rests on; a fault leaves the run incomplete."""
         try:
-            self._parts.annotators.vouch(spec)
+            self._parts.annotators.validate(spec)
         except XlingError as fault:  # the verdict is an error then
             self._properties.append((FAULT, str(fault)))
             raise

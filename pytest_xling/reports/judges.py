@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from pytest_xling.gates.evidence import behind_gates, doubted
+from pytest_xling.gates.evidence import annotators_of_gates, why_doubted
 from pytest_xling.registry import names
 from pytest_xling.reports.matrix import Cell, Column
 from pytest_xling.reports.pivot import named_pivot
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from pytest_xling.gates.evidence import Behind
+    from pytest_xling.gates.evidence import GateAnnotator
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import RunRecord, Verdict
 
@@ -30,7 +30,7 @@ _FIGURES: Final = Figures(share=False, digits=2)
 class Judges:
     """The annotators whose labels the gates of a run rest on."""
 
-    behind: Sequence[Behind]
+    annotators: Sequence[GateAnnotator]
     """Each in each language."""
     undecided: Sequence[Sequence[str]]
     """Of each the gates that demand more of it, and so decide nothing."""
@@ -38,13 +38,13 @@ class Judges:
     @property
     def languages(self) -> list[str]:
         """Those in which a gate rests on one."""
-        return sorted({each.language for each in self.behind})
+        return sorted({each.language for each in self.annotators})
 
     @property
     def agreement(self) -> list[Column]:
         """How far each agrees with labels, by language: macro F1 with its interval."""
         columns: dict[tuple[str, str], dict[str, Cell]] = {}
-        for each in self.behind:
+        for each in self.annotators:
             cell = Cell(value="not measured", interval="")
             if each.measured:
                 f1 = each.measured.quality.macro_f1
@@ -60,7 +60,7 @@ class Judges:
     def notes(self) -> list[str]:
         """What rests on them in vain, on which labels they were measured, what changed since."""
         doubts: dict[str, dict[str, None]] = {}
-        for each, gates in zip(self.behind, self.undecided, strict=True):
+        for each, gates in zip(self.annotators, self.undecided, strict=True):
             if gates:
                 name = ": ".join(filter(None, (each.annotator, each.aspect)))
                 doubts.setdefault(name, {})[each.language] = None
@@ -68,21 +68,21 @@ class Judges:
         asked = ", ".join(
             f"{each.aspect} {each.language} {check.right_now} of {check.n}".strip()
             + ("" if check.right_now == check.right_then else f" (was {check.right_then})")
-            for each in self.behind
+            for each in self.annotators
             if (check := each.checked) is not None
         )
         notes = (
             ("Not good enough for gates that rest on them, which so decide nothing", in_vain),
             ("Labels", "; ".join(self._labels())),
             ("Asked again before the gates, and right about", asked),
-            *((f"{each.annotator} in {each.language}", each.changed) for each in self.behind),
+            *((f"{each.annotator} in {each.language}", each.changed) for each in self.annotators),
         )
         return [f"{about}: {text}." for about, text in notes if text]
 
     def _labels(self) -> Iterator[str]:
         """Yield for each annotator on which labels it was measured, when, in which languages."""
         sources: dict[str, dict[str, dict[str, None]]] = {}
-        for each in self.behind:
+        for each in self.annotators:
             if each.measured is not None:
                 name = each.measured.source.rpartition("@")[0]
                 whose = f"your raters' {name}" if each.measured.human else f"{name}, {_MACHINE},"
@@ -96,7 +96,7 @@ class Judges:
     def rows(self) -> list[dict[str, JsonValue]]:
         """Return how far each agrees with labels, as numbers; None where nobody knows."""
         rows = []
-        for each, gates in zip(self.behind, self.undecided, strict=True):
+        for each, gates in zip(self.annotators, self.undecided, strict=True):
             row: dict[str, JsonValue] = {
                 "annotator": each.annotator,
                 "aspect": each.aspect,
@@ -127,19 +127,19 @@ def judges_of(connection: Connection, run: RunRecord, verdicts: Iterable[Verdict
     """
     known = names("metric")
     gates = [verdict for verdict in verdicts if verdict.threshold.metric in known]
-    found = behind_gates(
+    found = annotators_of_gates(
         connection,
         run.run_id,
         [(verdict.threshold, bool(verdict.estimate.pivot)) for verdict in gates],
         pivot=partial(named_pivot, run),
     )
-    judges: dict[int, tuple[Behind, list[str]]] = {}
+    judges: dict[int, tuple[GateAnnotator, list[str]]] = {}
     for verdict, of_gate in zip(gates, found, strict=True):
         for each in of_gate:
             _, undecided = judges.setdefault(id(each), (each, []))
-            if verdict.threshold.min_judge_f1 is not None and doubted(each, verdict.threshold):
+            if verdict.threshold.min_judge_f1 is not None and why_doubted(each, verdict.threshold):
                 undecided.append(verdict.case)
     ordered = sorted(judges.values(), key=lambda j: (j[0].annotator, j[0].aspect, j[0].language))
     return Judges(
-        behind=[each for each, _ in ordered], undecided=[undecided for _, undecided in ordered]
+        annotators=[each for each, _ in ordered], undecided=[undecided for _, undecided in ordered]
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_xling.gates.evidence import Behind
+from pytest_xling.gates.evidence import GateAnnotator
 from pytest_xling.reports.github.summary import step_summary
 from pytest_xling.reports.html.model import report_model
 from pytest_xling.reports.judges import Judges, judges_of
@@ -91,10 +91,12 @@ def run(tmp_path: Path) -> Iterator[Connection]:
 
 def test_what_gates_rest_on_is_told_once(run: Connection) -> None:
     """By language, own labels before others; gates of metrics that are gone are left out."""
-    behind = judges_of(run, get_run(run, "run-1"), read_verdicts(run, "run-1")).behind
-    assert ["en", "hi", "sw"] == [each.language for each in behind]
-    assert [False, True, None] == [each.measured and each.measured.human for each in behind]
-    assert str(behind[2]).startswith("correctness_label has not been measured in sw (xling calib")
+    annotators = judges_of(run, get_run(run, "run-1"), read_verdicts(run, "run-1")).annotators
+    assert ["en", "hi", "sw"] == [each.language for each in annotators]
+    assert [False, True, None] == [each.measured and each.measured.human for each in annotators]
+    assert str(annotators[2]).startswith(
+        "correctness_label has not been measured in sw (xling calib"
+    )
 
 
 def test_every_report_begins_with_how_far_judges_agree(run: Connection) -> None:
@@ -158,8 +160,8 @@ def test_programs_get_the_numbers(run: Connection) -> None:
 
 def test_aspects_have_a_column_each() -> None:
     """Named below their annotator."""
-    behind = [
-        Behind(
+    annotators = [
+        GateAnnotator(
             annotator="empathy_llm",
             aspect=aspect,
             language="hi",
@@ -167,7 +169,7 @@ def test_aspects_have_a_column_each() -> None:
         )
         for aspect in ("emotional_reactions", "explorations")
     ]
-    judges = Judges(behind=behind, undecided=[[], []])
+    judges = Judges(annotators=annotators, undecided=[[], []])
     assert [
         ("empathy_llm", ("emotional_reactions",)),
         ("empathy_llm", ("explorations",)),

@@ -204,7 +204,7 @@ def _fitted(parts: list[str], close: str, *, keep: int, most_bytes: int) -> str:
 
 def _judges(judges: Judges) -> str:
     """Say how far judges agree with labels, where gates rest on them."""
-    if not judges.behind:
+    if not judges.annotators:
         return ""
     notes = "".join(f"\n{prose(note)}\n" for note in judges.notes)
     agreement = tables(judges.agreement, dict.fromkeys(judges.languages, 0), counts=False)

@@ -124,7 +124,7 @@ def _titled(title: str) -> tuple[Text, Text]:
 
 def _judges(judges: Judges, *, width: int) -> Iterator[RenderableType]:
     """Yield how far judges agree with labels, where gates rest on them: before all that is so."""
-    if not judges.behind:
+    if not judges.annotators:
         return
     yield Text.assemble(("How far judges agree with labels", "bold"), f"  {AGREEMENT}")
     yield Text("")
