@@ -42,6 +42,8 @@ def pytest_load_initial_conftests(
         # Their values are no paths, wherever a conftest.py is looked for.
         others = _without(mine, args)
         namespace = parser.parse_known_args(others, namespace=copy.copy(early_config.option))
+        # Else folders above the project are looked through, and their conftest.py is loaded.
+        namespace.confcutdir = early_config.known_args_namespace.confcutdir
         early_config.known_args_namespace = namespace
     used = [entry for entry in SHORT if _uses([*args, *unknown], entry)]
     try:

@@ -95,6 +95,16 @@ def test_the_values_of_our_options_are_no_paths(tmp_path: Path) -> None:
     assert "--langs is given, and no model" in done.stderr
 
 
+def test_what_lies_above_a_project_is_no_part_of_it(tmp_path: Path) -> None:
+    """Its conftest.py is not loaded, nor are the folders beside the project looked through."""
+    (tmp_path / "conftest.py").write_text("raise ValueError", encoding="utf-8")
+    project = tmp_path / "project"
+    project.mkdir()
+    _project(project, "", "--model")
+    done = _pytest(project, "--model=x")
+    assert 0 == done.returncode, done.stdout + done.stderr
+
+
 def test_help_shows_what_is_ours(tmp_path: Path) -> None:
     """``--help`` lists their option and the short ones that are left to us."""
     _project(tmp_path, "", "--model", "help='of theirs'")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import socket
@@ -27,6 +28,14 @@ def test_ray_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(ConfigError, match=r"pip install 'pytest-xling\[ray\]'"):
         open_cluster(None, actors=1, device="cpu")
+
+
+@pytest.mark.usefixtures("ray")
+def test_what_pytest_logs_is_not_silenced(caplog: pytest.LogCaptureFixture) -> None:
+    """Ray's logger gives nothing on, so that pytest has its own handlers there, too."""
+    cluster._imported()
+    logging.getLogger("other").warning("seen")
+    assert "seen" in caplog.text
 
 
 @pytest.fixture
