@@ -37,8 +37,8 @@ def settled_for_judge(args: argparse.Namespace) -> Settings:
         ConfigError: an option is wrong.
     """
     judge = given_option(args, "judge")
-    given = dict(vars(args)) | {Settings.model.dest: judge.split(",")[0] if judge else "embedded"}
-    return settled(given)
+    options = dict(vars(args)) | {Settings.model.dest: judge.split(",")[0] if judge else "embedded"}
+    return settled(options)
 
 
 @asynccontextmanager

@@ -46,9 +46,9 @@ def run(args: argparse.Namespace) -> int:
     with reading(args) as connection:
         rows = [(row, waiting) for row, waiting in list_batches(connection) if waiting]
     if args.cancel is not None:
-        print_text(_cancel(args, _named(rows, args.cancel)))
+        print_text(_cancel(args, _find_batch(rows, args.cancel)))
     elif args.forget is not None:
-        row = _named(rows, args.forget)
+        row = _find_batch(rows, args.forget)
         with writing(args) as connection:
             requests = drop(connection, row=row)
         print_text(f"{row.batch}: forgotten; requests to be asked again: {requests:,}")
@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _named(rows: Sequence[tuple[BatchRow, int]], name: str) -> BatchRow:
+def _find_batch(rows: Sequence[tuple[BatchRow, int]], name: str) -> BatchRow:
     """Return the batch called *name*.
 
     Raises:

@@ -121,11 +121,11 @@ def run(args: argparse.Namespace) -> int:
     settings, unjudged = _settings(args)
     sets = {task: _labelled(args, task) for task in _tasks(args) if task not in unjudged}
     languages = _languages(settings, list(sets.values()))
-    made = asyncio.run(_calibrated(settings, sets, languages, in_force=args.what == ALL))
+    measured = asyncio.run(_calibrated(settings, sets, languages, in_force=args.what == ALL))
     if args.json:
-        print_json(calibration_rows(made))
+        print_json(calibration_rows(measured))
         return 0
-    *sheets, last = [overview_sheet(made)] if args.what == ALL else calibration_sheets(made)
+    *sheets, last = [overview_sheet(measured)] if args.what == ALL else calibration_sheets(measured)
     sheets.append(replace(last, notes=(*last.notes, *_notes(sets, languages, unjudged))))
     print_sheets(sheets)
     return 0
@@ -161,8 +161,8 @@ def _how(args: argparse.Namespace, task: str) -> str:
     """Return what annotates, as the parameter says that chooses it."""
     if task not in CHOSEN:
         return "llm"
-    given = sources(vars(args), Path.cwd()).value(Settings.parameters)
-    return str(given.get(task, SHARED[task].default))
+    parameters = sources(vars(args), Path.cwd()).value(Settings.parameters)
+    return str(parameters.get(task, SHARED[task].default))
 
 
 def _labelled(args: argparse.Namespace, task: str) -> LabelledSet:

@@ -88,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _measured_on_file(args: argparse.Namespace) -> tuple[list[TranslationNoise], list[str]]:
-    given = dict(vars(args))
+    options = dict(vars(args))
     for name, value in (("--metrics", args.metrics), ("--langs", given_option(args, "langs"))):
         if not value:
             msg = f"a file says nothing of {name[2:]}: give {name}, or the name of a run"
@@ -97,8 +97,8 @@ def _measured_on_file(args: argparse.Namespace) -> tuple[list[TranslationNoise],
         msg = "--benchmark means nothing to a file of answers"
         raise ConfigError(msg)
     named = given_option(args, "model") or given_option(args, "judge")
-    given[Settings.model.dest] = named or "embedded"
-    settings = settled(given)
+    options[Settings.model.dest] = named or "embedded"
+    settings = settled(options)
     originals = file_originals(Path(args.answers))
     factory = make_step_factory(settings)
     metrics = _metrics(factory, args.metrics)
@@ -117,14 +117,14 @@ def _measured_on_run(args: argparse.Namespace) -> tuple[list[TranslationNoise], 
     parts: list[tuple[Originals, list[Metric[Any]]]] = []
     with reading(args) as connection:
         record = get_run(connection, args.answers)
-        given = dict(vars(args))
+        options = dict(vars(args))
         if not given_option(args, "model"):
-            given[Settings.model.dest] = record.model
+            options[Settings.model.dest] = record.model
         judges: Any = record.settings.get("judge")
         if judges and not given_option(args, "judge"):
             # A store has one by its name, and several as a list.
-            given[Settings.judge.dest] = judges if isinstance(judges, str) else ",".join(judges)
-        settings = settled(given)
+            options[Settings.judge.dest] = judges if isinstance(judges, str) else ",".join(judges)
+        settings = settled(options)
         of_the_run: dict[str, Any] = {
             name: record.settings[name]
             for name in OF_THE_RUN
@@ -137,7 +137,11 @@ def _measured_on_run(args: argparse.Namespace) -> tuple[list[TranslationNoise], 
         factory = make_step_factory(settings)
         for benchmark in meant:
             known = [name for name in scored[benchmark] if name in registry.names("metric")]
-            metrics = _metrics(factory, args.metrics) if args.metrics else _of_run(factory, known)
+            metrics = (
+                _metrics(factory, args.metrics)
+                if args.metrics
+                else _measurable_metrics(factory, known)
+            )
             if metrics:
                 originals = run_originals(connection, record.run_id, benchmark=benchmark)
                 parts.append((originals, metrics))
@@ -178,7 +182,7 @@ def _metrics(factory: StepFactory, names: Sequence[str]) -> list[Metric[Any]]:
     return metrics
 
 
-def _of_run(factory: StepFactory, names: Iterable[str]) -> list[Metric[Any]]:
+def _measurable_metrics(factory: StepFactory, names: Iterable[str]) -> list[Metric[Any]]:
     made = (factory.make("metric", name) for name in names)
     return [metric for metric in made if measurable(metric)]
 

@@ -56,20 +56,20 @@ def run(args: argparse.Namespace) -> int:
 def _lines(connection: Connection, key: bytes) -> Iterator[str]:
     yield f"key      {key.hex()}"
     for use in uses(connection, key):
-        of = (
+        subject = (
             ""
             if use.role == "answer"
             else f" (its scores; it was asked as {_short(use.response_key)})"
         )
-        yield f"case     {use.case_id} of {use.benchmark} in run {use.run_id}{of}"
-    made = step_outputs(connection, key)
+        yield f"case     {use.case_id} of {use.benchmark} in run {use.run_id}{subject}"
+    outputs = step_outputs(connection, key)
     payload = payload_of(connection, key)
     met = faults_of_key(connection, key, limit=SHOWN)
     for fault in met:
         yield f"case     {fault.case_id} of {fault.benchmark} in run {fault.run_id}"
         how = "given up, as others had met: " if fault.given_up else ""
         yield f"fault    {how}{printable(fault.text, limit=TEXT_CHARS)}"
-    if met and payload is None and not made:
+    if met and payload is None and not outputs:
         yield "input    not kept: it has never been answered"
         return
     if payload is not None:
@@ -80,9 +80,9 @@ def _lines(connection: Connection, key: bytes) -> Iterator[str]:
             yield f"  {line[:indent]}{printable(line, limit=TEXT_CHARS)}"
     else:
         yield "input    not kept: it is the text of an answer, which stands under the answer's key"
-    for output in made:
+    for output in outputs:
         yield from _output(output)
-    answered = [output for output in made if output.kind == "answer"]
+    answered = [output for output in outputs if output.kind == "answer"]
     if payload is None or not answered:
         return
     other = nearest(connection, key, step=answered[0].step)
@@ -99,11 +99,11 @@ def _lines(connection: Connection, key: bytes) -> Iterator[str]:
 
 
 def _output(output: StepOutput) -> Iterator[str]:
-    made = datetime.fromtimestamp(output.created_at, tz=UTC)
+    created = datetime.fromtimestamp(output.created_at, tz=UTC)
     cost = f", {output.cost_usd:.6g} US$" if output.cost_usd else ""
     parameters = f" {canonical_json(output.parameters)}" if output.parameters else ""
     step = f"{output.kind} by {output.name} v{output.version}{parameters}"
-    yield f"output   {step}, {made:%Y-%m-%d %H:%M} UTC{cost}"
+    yield f"output   {step}, {created:%Y-%m-%d %H:%M} UTC{cost}"
     yield f"  {printable(output.output, limit=OUTPUT_CHARS)}"
 
 

@@ -73,8 +73,8 @@ def run(args: argparse.Namespace) -> int:
     for sample in questions.values():
         file = folder / "data" / f"{sample.language}.jsonl"
         files.setdefault(file, []).append(question_row(sample))
-    lines = _told(folder / "data", questions, sources) if questions else []
-    for file, transcript in _named(folder, stored).items():
+    lines = _summary_text(folder / "data", questions, sources) if questions else []
+    for file, transcript in _transcript_files(folder, stored).items():
         files[file] = transcript.rows
         lines += [f"{file}: {transcript.summary()}", *transcript.notices()]
     _write(files, force=args.force, data=folder / "data" if questions else None)
@@ -96,7 +96,7 @@ def _questions(sources: Iterable[tuple[Path, Importer]]) -> dict[tuple[str, str]
     return questions
 
 
-def _told(
+def _summary_text(
     data: Path, questions: Iterable[tuple[str, str]], sources: Iterable[tuple[Path, Importer]]
 ) -> list[str]:
     """Say how many questions there are, and what is odd about them."""
@@ -118,7 +118,7 @@ def _importer(path: Path, layout: str | None) -> Importer:
     return importer
 
 
-def _named(folder: Path, stored: Iterable[Transcript]) -> dict[Path, Transcript]:
+def _transcript_files(folder: Path, stored: Iterable[Transcript]) -> dict[Path, Transcript]:
     """Return the transcripts by their files, called like the models where there are several."""
     named: dict[Path, Transcript] = {}
     several = len([*stored]) > 1

@@ -49,7 +49,7 @@ def texts_for(table: Path, name: str) -> dict[str, str]:
     languages = rows.languages(table)
     samples = rows.read(table, benchmark=name, languages=languages)
     counts = Counter(sample.language for sample in samples)
-    told = {
+    substitutions = {
         "NAME": name,
         "FILE": table.name,
         "LANGUAGES": ", ".join(languages),
@@ -63,7 +63,7 @@ def texts_for(table: Path, name: str) -> dict[str, str]:
     root = files("pytest_xling.cli").joinpath("templates_table")
     folder = root.joinpath("benchmarks", "NAME")
     return {
-        path: re.sub("@([A-Z]+)@", lambda blank: told[blank[1]], source.read_text("utf-8"))
+        path: re.sub("@([A-Z]+)@", lambda blank: substitutions[blank[1]], source.read_text("utf-8"))
         for path, source in (
             ("thresholds.yaml", root.joinpath("thresholds.yaml.txt")),
             (f"benchmarks/{name}/prompts.yaml", folder.joinpath("prompts.yaml.txt")),

@@ -146,10 +146,10 @@ def _refuse_own(arguments: Iterable[str]) -> None:
     own = {option(name).flag for name in ("model", "store", "run-name", "shard")}
     own.add(str(Settings.model.short))
     own.add(anew := f"{Settings.max_age_s.flag}=0")
-    if told := next((a for a in arguments if a == anew or a.partition("=")[0] in own), None):
+    if option := next((a for a in arguments if a == anew or a.partition("=")[0] in own), None):
         msg = (
-            f"leave {told} out behind --pytest: all shards are judged together, as one run of the "
-            "model they asked"
+            f"leave {option} out behind --pytest: all shards are judged together, as one run of "
+            "the model they asked"
         )
         raise ConfigError(msg)
 
@@ -219,16 +219,16 @@ def _restored(opened: ExitStack, path: Path) -> Database:
     return database
 
 
-def _whole_run(parts: Sequence[Part], wanted: str | None) -> list[Part]:
+def _whole_run(parts: Sequence[Part], requested: str | None) -> list[Part]:
     """Return the shards of one run, each once and in order.
 
     Raises:
         ConfigError: there are several runs, or one is missing, there twice, or has not ended.
     """
-    chosen = [part for part in parts if wanted in {None, part.whole}]
+    chosen = [part for part in parts if requested in {None, part.whole}]
     known = ", ".join(sorted({part.whole for part in parts}))
     if not chosen:
-        msg = f"no store has a shard of run {wanted!r}; they have shards of: {known}"
+        msg = f"no store has a shard of run {requested!r}; they have shards of: {known}"
         raise ConfigError(msg)
     # Those that nobody named have names of their own, and belong together.
     if len({part.record.settings.get("run_name") for part in chosen}) > 1:

@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from pytest_xling.config.store_location import StoreLocation
 
 
-def settled(given: Mapping[str, Any]) -> Settings:
+def settled(options: Mapping[str, Any]) -> Settings:
     """Return the settings of a command that is given options as pytest is.
 
     Raises:
         ConfigError: one of them is wrong.
     """
     refuse_unknown_variables(os.environ)
-    return settle(sources(given, Path.cwd()))
+    return settle(sources(options, Path.cwd()))
 
 
 def store_location(args: argparse.Namespace) -> StoreLocation:
@@ -42,10 +42,10 @@ def store_location(args: argparse.Namespace) -> StoreLocation:
     return sources(vars(args), Path()).value(Settings.store)
 
 
-def sources(given: Mapping[str, Any], cwd: Path) -> Sources:
+def sources(options: Mapping[str, Any], cwd: Path) -> Sources:
     """Return where a command is given options; relative paths are below *cwd*."""
     return Sources(
-        cli=given,
+        cli=options,
         environ=os.environ,
         rootdir=cwd,
         cwd=cwd,

@@ -176,23 +176,23 @@ def _opening(args: argparse.Namespace) -> int:
     if not 0 <= rate < budget <= 1:
         msg = f"--pass must be below --budget, {percent(budget)}, which is at most 100%"
         raise ConfigError(msg)
-    made = size_to_open(rate, budget, gates=args.gates, alpha=args.alpha, power=power)
+    size = size_to_open(rate, budget, gates=args.gates, alpha=args.alpha, power=power)
     gates = "the gate" if args.gates == 1 else f"all {args.gates:,} gates"
     wanted = f"a model flagged in {percent(rate)} to pass {gates} of {percent(budget)}"
-    if made is None:
+    if size is None:
         msg = f"{MOST_ANSWERS:,} questions are too few for {wanted}"
         raise ConfigError(msg)
     if args.json:
-        found = asdict(made)
+        found = asdict(size)
         print_json(
             {"pass": rate, "budget": budget, "gates": args.gates, "alpha": args.alpha} | found
         )
         return 0
     print_text(
         f"For {wanted}, in {percent(power)} of runs:\n\n"
-        f"  {made.n:,} questions for each, of which {made.most:,} may be flagged"
-        f" (passes in {percent(made.power)})\n\n"
-        f"Chances rise and fall by steps; from {made.always:,} on any number of questions does.\n"
+        f"  {size.n:,} questions for each, of which {size.most:,} may be flagged"
+        f" (passes in {percent(size.power)})\n\n"
+        f"Chances rise and fall by steps; from {size.always:,} on any number of questions does.\n"
         "Each gate proves its own budget. With a gate over all languages and\n"
         "`on_inconclusive: estimate`, fewer questions do: docs/planning.md."
     )
@@ -214,7 +214,7 @@ def _from_run(args: argparse.Namespace) -> Study:
     with reading(args) as connection:
         record = get_run(connection, args.pilot)
         benchmark, metric = _chosen(connection, record, args)
-        made = load("metric", metric)
+        metric_class = load("metric", metric)
         share = _is_share(args, metric)
         counts = case_counts(connection, record.run_id)
         languages = [code for name, code in counts if name == benchmark]
@@ -244,7 +244,7 @@ def _from_run(args: argparse.Namespace) -> Study:
             + "; ".join(sorted(made_by))
         )
         raise ConfigError(msg)
-    sign = 1.0 if made.better == "higher" else -1.0
+    sign = 1.0 if metric_class.better == "higher" else -1.0
     measured = (
         pilot_of(ours[code], theirs[code], language=code, sign=sign, share=share, icc=args.icc)
         for code in compared

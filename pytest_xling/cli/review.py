@@ -144,8 +144,8 @@ def _labels(
     metric, benchmark, verdict = args.metric, args.benchmark, None
     if args.decide is not None:
         if args.sample is not None or languages:
-            given = "--sample" if languages == [] else "--language"
-            msg = f"{given} means nothing with --decide, which draws what settles one gate"
+            flag = "--sample" if languages == [] else "--language"
+            msg = f"{flag} means nothing with --decide, which draws what settles one gate"
             raise ConfigError(msg)
         verdict = decided_by(connection, record.run_id, args.decide, benchmark=benchmark)
         threshold = verdict.threshold
@@ -162,10 +162,10 @@ def _labels(
             seed=args.seed,
         )
     else:
-        drawn, told = draw_deciding(
+        drawn, note = draw_deciding(
             connection, record.run_id, verdict, scheme, population, seed=args.seed
         )
-        expected = f"\n{told}"
+        expected = f"\n{note}"
         if record is not records[0]:
             expected += f"\nThe answers are those of run {record.run_id}, whose labels count here."
     review = draw_review(
@@ -187,14 +187,14 @@ def _labels(
 
 def _labelled(connection: Connection, record: RunRecord, threshold: Threshold) -> RunRecord:
     """Return the run whose labels count for a gate: what is labelled next goes with them."""
-    of = labelled_run(
+    run_id = labelled_run(
         connection,
         record.run_id,
         benchmark=threshold.benchmark,
         metric=threshold.metric,
         language=threshold.language,
     )
-    return record if of == record.run_id else get_run(connection, of)
+    return record if run_id == record.run_id else get_run(connection, run_id)
 
 
 def _ratings(

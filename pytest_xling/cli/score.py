@@ -244,7 +244,7 @@ def _check(
         ConfigError: a metric is unknown or lacks something, or asks somebody who is not named.
     """
     for name in args.metrics:
-        metric = _made(factory, name)
+        metric = _load_metric(factory, name)
         metric.check()
         if metric.fitted and (shard := shard_of(record)) is not None:
             msg = (
@@ -262,7 +262,7 @@ def _check(
             check_role(roles, role, name)
 
 
-def _made(factory: StepFactory, name: str) -> Metric[Any]:
+def _load_metric(factory: StepFactory, name: str) -> Metric[Any]:
     try:
         metric: Metric[Any] = factory.make("metric", name)
     except ConfigError as error:
@@ -332,8 +332,8 @@ def _show(args: argparse.Namespace, record: RunRecord, faults: Sequence[XlingErr
                 {
                     "run": record.run_id,
                     "estimates": [
-                        {"benchmark": benchmark, **asdict(made)}
-                        for (benchmark, _, _), made in sorted(estimates.items())
+                        {"benchmark": benchmark, **asdict(estimate)}
+                        for (benchmark, _, _), estimate in sorted(estimates.items())
                     ],
                     "failed": list(different),
                 }

@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
             findings=FINDINGS_JSON if args.json else FINDINGS,
         )
     if args.json:
-        print_json(_as_json(came_to))
+        print_json(_summary_json(came_to))
         return 0
     print_text(
         _heading(
@@ -65,7 +65,7 @@ def _heading(facts: Sequence[str]) -> str:
     return "\n".join(lines)
 
 
-def _as_json(came_to: RunSummary) -> dict[str, JsonValue]:
+def _summary_json(came_to: RunSummary) -> dict[str, JsonValue]:
     gates = came_to.gates
     return {
         "run": asdict(came_to.run) | {"status": came_to.status},
@@ -75,8 +75,8 @@ def _as_json(came_to: RunSummary) -> dict[str, JsonValue]:
         ],
         "freshness": asdict(came_to.freshness),
         "estimates": [
-            {"benchmark": benchmark, **asdict(made)}
-            for (benchmark, _, _), made in came_to.estimates.items()
+            {"benchmark": benchmark, **asdict(estimate)}
+            for (benchmark, _, _), estimate in came_to.estimates.items()
         ],
         "judges": came_to.judges.rows(),
         "state": gates.state,

@@ -141,7 +141,7 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigError(msg)
     _check_drawing(args, table)
     _check_asking(args)
-    rows_of = {name: _of_language(rows, args) for name, rows in _rows(args, asked).items()}
+    rows_of = {name: _rows_in_language(rows, args) for name, rows in _rows(args, asked).items()}
     columns = table.columns
     if not table.bare:
         # Two runs of one model may differ in their encoder or translator.
@@ -188,8 +188,8 @@ def _check_drawing(args: argparse.Namespace, table: Recipe) -> None:
 
 def _check_asking(args: argparse.Namespace) -> None:
     """Refuse options for a judge where none is asked."""
-    given = (option(name) for name in ASKING)
-    unasked = [entry.flag for entry in given if getattr(args, entry.dest) is not None]
+    asking_options = (option(name) for name in ASKING)
+    unasked = [entry.flag for entry in asking_options if getattr(args, entry.dest) is not None]
     if unasked and not args.judged:
         msg = f"{unasked[0]} means nothing without --judged"
         raise ConfigError(msg)
@@ -215,7 +215,7 @@ def _rows(args: argparse.Namespace, asked: Mapping[str, Any]) -> dict[str, list[
     return rows_of
 
 
-def _of_language(rows: list[Row], args: argparse.Namespace) -> list[Row]:
+def _rows_in_language(rows: list[Row], args: argparse.Namespace) -> list[Row]:
     """Return the rows of one language where one is asked for."""
     if args.language is None:
         return rows

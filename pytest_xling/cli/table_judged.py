@@ -58,17 +58,17 @@ def judged(args: argparse.Namespace, folders: Mapping[str, Path | None]) -> dict
     samples_of = _samples(args, folders)
     field = args.field or FIELD
 
-    async def made() -> dict[str, list[Row]]:
+    async def judged_rows() -> dict[str, list[Row]]:
         async with measuring(settings, provider, roles, factory) as (run, database):
             rows_of = {}
             for name, samples in samples_of.items():
-                found = await judged_categories(run, database, samples, field=field)
-                told = found.described(settings.model)
-                rows = categories_of(found.samples, of=name, field=field, **told)
+                judged = await judged_categories(run, database, samples, field=field)
+                description = judged.described(settings.model)
+                rows = categories_of(judged.samples, of=name, field=field, **description)
                 rows_of[name] = TABLES["categories"].filled(rows)
             return rows_of
 
-    return asyncio.run(made())
+    return asyncio.run(judged_rows())
 
 
 def _samples(

@@ -104,8 +104,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Train, write the weights into a folder and print what was measured."""
     other = "stance" if args.what == "empathy" else "empathy"
-    given = {"stance": {"pairs": args.pairs, "steps": args.steps}, "empathy": {"data": args.data}}
-    for option, value in given[other].items():
+    options_by_task = {
+        "stance": {"pairs": args.pairs, "steps": args.steps},
+        "empathy": {"data": args.data},
+    }
+    for option, value in options_by_task[other].items():
         if value is not None:
             msg = f"xling train {args.what}: --{option} is for {other}; see `xling train --help`"
             raise ConfigError(msg)
@@ -259,12 +262,12 @@ def _print_stances(
 ) -> None:
     rows = []
     for language in (*sorted({pair.pair.language for pair in pairs}), _ALL):
-        of = [n for n, p in enumerate(pairs) if language in {p.pair.language, _ALL}]
+        indices = [n for n, p in enumerate(pairs) if language in {p.pair.language, _ALL}]
         quality = labelling(
-            [pairs[n].label for n in of],
-            [stances[n] for n in of],
+            [pairs[n].label for n in indices],
+            [stances[n] for n in indices],
             labels=STANCES,
-            clusters=[pairs[n].group for n in of],
+            clusters=[pairs[n].group for n in indices],
         )
         f1 = {f"F1 {label.label}": measured(label.f1, interval=False) for label in quality.labels}
         macro = {"macro F1 (95%)": measured(quality.macro_f1)}

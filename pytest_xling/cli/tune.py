@@ -103,11 +103,11 @@ def run(args: argparse.Namespace) -> int:
         flagged=args.flagged,
         shift=args.shift,
     )
-    wanted = Wanted(benchmark=args.benchmark, metrics=tuple(dict.fromkeys(args.metric)))
-    return _tune(args, how, wanted)
+    requested = Wanted(benchmark=args.benchmark, metrics=tuple(dict.fromkeys(args.metric)))
+    return _tune(args, how, requested)
 
 
-def _tune(args: argparse.Namespace, how: Tuning, wanted: Wanted) -> int:
+def _tune(args: argparse.Namespace, how: Tuning, requested: Wanted) -> int:
     from pytest_xling.analysis.tuning.changes import proposed_text  # noqa: PLC0415  as above
     from pytest_xling.analysis.tuning.runs import read_runs, tuned  # noqa: PLC0415  as above
     from pytest_xling.config.thresholds_edit import replace_text  # noqa: PLC0415  for --write
@@ -135,7 +135,7 @@ def _tune(args: argparse.Namespace, how: Tuning, wanted: Wanted) -> int:
         raise ConfigError(msg)
     first = good[0]
     file = read_run_thresholds(path, set(first.benchmarks)) if before else None
-    proposed = tuned(good, bad, file, wanted=wanted, how=how)
+    proposed = tuned(good, bad, file, wanted=requested, how=how)
     benchmarks = [benchmark.benchmark for benchmark in proposed]
     lacks = {run.record.run_id: some for run in (*good, *bad) if (some := run.lacks(benchmarks))}
     after = proposed_text(before, proposed, file, first.record.model)

@@ -343,12 +343,12 @@ def _check_separator(
     cells: Sequence[str], names: Collection[str], where: str, delimiter: str
 ) -> None:
     """Raise DataError where the first row has one of *names* only if it is separated otherwise."""
-    wanted = {name.casefold() for name in names}
-    if not wanted.isdisjoint(cell.strip().casefold() for cell in cells):
+    expected = {name.casefold() for name in names}
+    if not expected.isdisjoint(cell.strip().casefold() for cell in cells):
         return
     for sign, called in _SEPARATORS.items():
         otherwise = (cell.strip(' "').casefold() for cell in delimiter.join(cells).split(sign))
-        if sign != delimiter and not wanted.isdisjoint(otherwise):
+        if sign != delimiter and not expected.isdisjoint(otherwise):
             msg = (
                 f"{where}: the columns are separated by {called}; save the table with "
                 f"{_SEPARATORS[delimiter]}"

@@ -87,7 +87,7 @@ def surface_rows(run: LoadedRun, *, benchmark: str | None = None) -> Iterator[Ro
     languages that can be identified; for the others ``wrong_language`` and ``without_issues``
     are None.
     """
-    answers = _asked(scored_with(run, FLAGS, benchmark=benchmark, every=True))
+    answers = _answer_frame(scored_with(run, FLAGS, benchmark=benchmark, every=True))
     yield from (place | _surface(here) for place, here in _places(answers))
 
 
@@ -103,32 +103,32 @@ def quality_rows(run: LoadedRun, *, benchmark: str | None = None) -> Iterator[Ro
     """
     scored = scored_with(run, (*FLAGS, *JUDGED), benchmark=benchmark, every=True)
     digest = {"judged": scored.digest(JUDGED)}
-    for place, here in _places(_asked(scored)):
+    for place, here in _places(_answer_frame(scored)):
         yield place | _surface(here) | _judged(here) | digest
 
 
-def _asked(scored: Scored) -> pd.DataFrame:
+def _answer_frame(scored: Scored) -> pd.DataFrame:
     """Return the answers asked for that are kept, each with what Table 2 counts it as."""
     answers = scored.answers
     answers = answers[answers["stop_reason"].notna()]
     texts, own = answers["answer"].fillna(""), answers["language"]
     seen: list[Any] = LanguageId().annotate(list(texts), list(own))
     seen_in = {by: [of[by] for of in seen] for by in ("language", "langid")}
-    made = answers.assign(
+    frame = answers.assign(
         set=scored.field("set", "")[answers.index],
         text=texts,
         identifiable=own.map(lambda code: find(code).identifiable).astype(bool),
         seen_in=seen_in["language"],
         langid=seen_in["langid"],
     )
-    none, repetitive = made["no_answer"] == 1, made["repetition"] == 1
-    wrong = made["seen_in"].notna() & (made["seen_in"] != own)
-    return made.assign(
+    none, repetitive = frame["no_answer"] == 1, frame["repetition"] == 1
+    wrong = frame["seen_in"].notna() & (frame["seen_in"] != own)
+    return frame.assign(
         # What the provider withheld may still come with a text; it is no answer all the same.
         wrong=wrong & ~none,
         repetitive=repetitive & ~none,
         issue=none | wrong | repetitive,
-        clean=~(none | repetitive | (wrong & made["identifiable"])),
+        clean=~(none | repetitive | (wrong & frame["identifiable"])),
     )
 
 
@@ -177,7 +177,7 @@ def length_rows(run: LoadedRun, *, benchmark: str | None = None) -> Iterator[Row
     of 266 tokens (printed: 265.6).
     """
     scored = scored_with(run, ("answer_length",), benchmark=benchmark, every=True, beside=FLAGS)
-    answers = _asked(scored)
+    answers = _answer_frame(scored)
     in_place = [float(len(tokens)) for tokens in encode(list(answers["error"].fillna("")))]
     by_langid = answers["language"].isin(LANGID_IN_TABLE_17)
     right_in = answers["seen_in"].mask(by_langid, answers["langid"])
@@ -198,8 +198,8 @@ def length_rows(run: LoadedRun, *, benchmark: str | None = None) -> Iterator[Row
 
 
 def _described(lengths: pd.Series) -> Row:
-    of = describe(lengths.tolist())
-    return {"mean": of.mean, "median": of.median, "std": of.std, "n": of.n}
+    summary = describe(lengths.tolist())
+    return {"mean": summary.mean, "median": summary.median, "std": summary.std, "n": summary.n}
 
 
 def _apologises(answer: Any) -> bool:  # noqa: ANN401  a row of a frame
@@ -239,7 +239,7 @@ def indicator_rows(run: LoadedRun, *, benchmark: str | None = None) -> Iterator[
     """
     metrics = tuple(dict.fromkeys(metric for *_, metric in _INDICATORS))
     scored = scored_with(run, (), benchmark=benchmark, every=True, beside=(*FLAGS, *metrics))
-    answers = _asked(scored)
+    answers = _answer_frame(scored)
     sets = dict(iter(answers.groupby("set")))
     if len(sets) > 1:
         sets[ALL] = answers
@@ -259,16 +259,16 @@ def indicator_rows(run: LoadedRun, *, benchmark: str | None = None) -> Iterator[
 
 def _quality_sheets(rows: Sequence[Row]) -> list[Sheet]:
     """Lay the rows of all runs out as the paper does: agnostic / specific, a sheet per language."""
-    by_language = {code: of for (code,), of in split(rows, "language").items()}
+    by_language = {code: own_rows for (code,), own_rows in split(rows, "language").items()}
     sheets = []
     for code in sorted(by_language, key=lambda code: (code != ALL, code)):
-        of = by_language[code]
+        own_rows = by_language[code]
         # K is of a domain, whatever the language.
-        claims = _claims_notes(of) if code == ALL or len(by_language) == 1 else []
-        unjudged = sum(row["unjudged"] for row in of)
+        claims = _claims_notes(own_rows) if code == ALL or len(by_language) == 1 else []
+        unjudged = sum(row["unjudged"] for row in own_rows)
         notes = (
             ""
-            if len({row["judged"] for row in of}) == 1
+            if len({row["judged"] for row in own_rows}) == 1
             else "The runs were not judged alike (judge, translator, search, parameters or versions"
             " differ): compare only their surface",
             *claims,
@@ -276,10 +276,10 @@ def _quality_sheets(rows: Sequence[Row]) -> list[Sheet]:
             if unjudged
             else "",
         )
-        sets = sorted({str(row["set"]) for row in of})
+        sets = sorted({str(row["set"]) for row in own_rows})
         named = "all languages" if code == ALL else find(code).english_name
         title = f"Table 2, {named}, in %" + (f": {' / '.join(sets)}" if any(sets) else "")
-        by_run = [{row["set"]: row for row in of_run} for of_run in split(of, "run").values()]
+        by_run = [{row["set"]: row for row in of_run} for of_run in split(own_rows, "run").values()]
         cells: dict[str, Cell] = {"model": lambda by_set: next(iter(by_set.values()))["model"]}
         cells |= {head: _by_set(sets, fixed(key, 1)) for key, head in _HEADS.items()}
         cells["n"] = _by_set(sets, text("n"))
@@ -391,14 +391,14 @@ def _bounds(metric: str) -> Bounds:
     """Return between what *metric* lies; of one that is not installed here that is not known."""
     if metric not in names("metric"):
         return (None, None)
-    made = load("metric", metric)
-    if made.kind == "flag" or made.share:
+    metric_class = load("metric", metric)
+    if metric_class.kind == "flag" or metric_class.share:
         msg = (
             f"{metric!r} has no values but 0 and 1, and the table sets compares distributions of "
             "numbers. Name a number with --metric, such as answer_length"
         )
         raise ConfigError(msg)
-    bounds: Bounds = made.bounds
+    bounds: Bounds = metric_class.bounds
     return bounds
 
 
@@ -499,19 +499,22 @@ def category_rows(
     return _alike(questions, of=f"run {run.run_id!r}", field=field)
 
 
-def categories_of(samples: Iterable[Sample], *, field: str = FIELD, **told: Any) -> Iterator[Row]:
+def categories_of(
+    samples: Iterable[Sample], *, field: str = FIELD, **description: Any
+) -> Iterator[Row]:
     """Yield the same of samples: of data that nobody has been asked yet, or a judge's.
 
     Args:
         samples: each with its category, where it has one.
         field: where that is in their metadata.
-        told: ``of`` names the samples for messages; what a judge's rows say, as :func:`_alike`.
+        description: ``of`` names the samples for messages; what a judge's rows say, as
+            :func:`_alike`.
 
     Raises:
         ConfigError: no sample has a category, or none in a second language.
     """
     questions = ((each.metadata, each.language, each.parallel_id or each.id) for each in samples)
-    return _alike(questions, field=field, **told)
+    return _alike(questions, field=field, **description)
 
 
 def _alike(

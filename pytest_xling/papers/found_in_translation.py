@@ -119,7 +119,7 @@ def parity_rows(
         of_half: Row = {"consistency": half, "pivot": scored.pivot}
         languages = [
             row | {grouping: _group(row["language"], grouping, trained) for grouping in groupings}
-            for row in _of_languages(scored, half)
+            for row in _rows_by_language(scored, half)
         ]
         groups = [
             {grouping: group} | _averages([row for row in languages if row[grouping] == group])
@@ -137,7 +137,7 @@ def _group(code: str, grouping: str, trained: Collection[str] | None) -> str | N
     return {"script": here.script_group, "family": here.family_group}[grouping] or None
 
 
-def _of_languages(scored: Scored, half: str) -> list[Row]:
+def _rows_by_language(scored: Scored, half: str) -> list[Row]:
     """Return what each language but the pivot has of one half."""
     needed = HALVES[half][:2]
     place = ["language", "sample_id"]
@@ -205,7 +205,7 @@ def _groups_sheet(rows: Sequence[Row]) -> Sheet:
         for nth, (key, head) in enumerate(heads.items())
     ]
     columns = [head for head in lines[0] if head != "run" or len(by_run) > 1]
-    named = "" if len(by_run) > 1 else f"{_of_run(rows[0])}; "
+    named = "" if len(by_run) > 1 else f"{_run_text(rows[0])}; "
     return listing(
         lines,
         {head: text(head) for head in columns},
@@ -232,7 +232,7 @@ def _languages_sheet(rows: Sequence[Row]) -> Sheet:
     return listing(
         rows,
         cells | {"n": text("n"), "no\nvalue": text("unscored")},
-        title=f"{_of_run(rows[0])}; {rows[0]['consistency']} consistency with {rows[0]['pivot']}",
+        title=f"{_run_text(rows[0])}; {rows[0]['consistency']} consistency with {rows[0]['pivot']}",
         left=1 + len(groupings),
         notes=reasons(rows, "language", before="no value in"),
     )
@@ -244,7 +244,7 @@ def _figures(rows: Sequence[Row]) -> dict[str, str]:
     return names | ({"score": SAME} if rows[0]["consistency"] == "empathy" else {})
 
 
-def _of_run(row: Row) -> str:
+def _run_text(row: Row) -> str:
     return f"run {row['run']}, model {row['model']}"
 
 

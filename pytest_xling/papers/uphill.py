@@ -331,15 +331,15 @@ def _sheets(rows: Sequence[Row]) -> list[Sheet]:
     temperatures = split(rows, "temperature")
     sheets = []
     for (temperature,), here in temperatures.items():
-        told = len(temperatures) > 1 or temperature not in {0.0, None}
-        suffix = f"; τ = {temperature:g}" if told else ""
+        several = len(temperatures) > 1 or temperature not in {0.0, None}
+        suffix = f"; τ = {temperature:g}" if several else ""
         sheets += [replace(s, title=f"{s.title}{suffix}") for s in _at_one_temperature(here)]
     return sheets
 
 
 def _at_one_temperature(rows: Sequence[Row]) -> Iterator[Sheet]:
     by_language = {str(code): of for (code,), of in split(rows, "language").items()}
-    accuracies = _of(rows, "accuracy")
+    accuracies = _rows_with(rows, "accuracy")
     for title, of, notes, cell in (
         (
             "Factual accuracy in % by level (Table 5)",
@@ -358,7 +358,7 @@ def _at_one_temperature(rows: Sequence[Row]) -> Iterator[Sheet]:
         ),
         (
             "Consistency in % (Table 11)",
-            _of(rows, "neutral_consistency", "consistency"),
+            _rows_with(rows, "neutral_consistency", "consistency"),
             (
                 "at a level: responses with the same stance as that to the neutral query",
                 "overall: claims with one stance at all levels",
@@ -375,15 +375,15 @@ def _at_one_temperature(rows: Sequence[Row]) -> Iterator[Sheet]:
             every = (*notes, *_reasons(of))
             yield listing(lines, left | columns, title=title, left=len(left), notes=every)
     for code, mine in by_language.items():
-        if stances := _of(mine, *STANCES):
+        if stances := _rows_with(mine, *STANCES):
             yield _stances(stances, code)
-    if compared := _of(rows, "agreement", "kappa"):
-        yield _agreement(compared, _of(rows, "flip"))
-    if flips := _of(rows, "flip"):
+    if compared := _rows_with(rows, "agreement", "kappa"):
+        yield _agreement(compared, _rows_with(rows, "flip"))
+    if flips := _rows_with(rows, "flip"):
         yield _flips(flips)
 
 
-def _of(rows: Iterable[Row], *measures: str) -> list[Row]:
+def _rows_with(rows: Iterable[Row], *measures: str) -> list[Row]:
     return [row for row in rows if row["measure"] in measures]
 
 

@@ -130,10 +130,12 @@ def tukey_rows(
     """
     for place, table, absent in _compared(run, benchmark, pairwise=pairwise):
         if len(table):
-            made = tukey({code: table[code].dropna().tolist() for code in table})
+            comparisons = tukey({code: table[code].dropna().tolist() for code in table})
         else:
-            made = [_pair(*pair) | {"reason": NOTHING_SHARED} for pair in combinations(table, 2)]
-        yield from (place | row for row in (*made, *absent))
+            comparisons = [
+                _pair(*pair) | {"reason": NOTHING_SHARED} for pair in combinations(table, 2)
+            ]
+        yield from (place | row for row in (*comparisons, *absent))
 
 
 def anova_rows(

@@ -51,24 +51,28 @@ def freshness(connection: Connection, run: RunRecord) -> Freshness:
     (ADR 34).
     """
     began = datetime.fromisoformat(run.created_at).timestamp()
-    found = origins(connection, run.run_id, began=began)
-    before = [origin for origin in found if not origin.asked]
+    answer_origins = origins(connection, run.run_id, began=began)
+    before = [origin for origin in answer_origins if not origin.asked]
     now, then = (
-        {origin.version.split()[0] for origin in found if origin.asked is asked and origin.version}
+        {
+            origin.version.split()[0]
+            for origin in answer_origins
+            if origin.asked is asked and origin.version
+        }
         for asked in (True, False)
     )
-    told = ""
+    note = ""
     if now and then - now:
         names = [", ".join(map(printable, sorted(models))) for models in (now, then - now)]
-        told = (
+        note = (
             f"replies now name {names[0]} as the model, and answers from the store {names[1]}; "
             "--xling-max-age=0 asks for all anew"
         )
     return Freshness(
-        asked=sum(origin.answers for origin in found if origin.asked),
+        asked=sum(origin.answers for origin in answer_origins if origin.asked),
         stored=sum(origin.answers for origin in before),
         oldest_s=max((began - origin.oldest for origin in before), default=0.0),
-        other_models=told,
+        other_models=note,
     )
 
 

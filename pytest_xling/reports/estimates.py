@@ -38,16 +38,16 @@ class MetricTraits:
 def traits_of(metric: str) -> MetricTraits:
     """Return the traits of the metric called *metric*."""
     try:
-        made: Any = registry.load("metric", metric)
+        metric_class: Any = registry.load("metric", metric)
     except ConfigError:
         return MetricTraits(name=metric)
     return MetricTraits(
         name=metric,
-        kind=made.kind,
-        better=made.better,
-        unit=made.unit,
-        share=made.share,
-        about=(inspect.getdoc(made) or "").partition("\n")[0].replace("``", "'"),
+        kind=metric_class.kind,
+        better=metric_class.better,
+        unit=metric_class.unit,
+        share=metric_class.share,
+        about=(inspect.getdoc(metric_class) or "").partition("\n")[0].replace("``", "'"),
     )
 
 
@@ -83,15 +83,15 @@ def with_intervals(
     Raises:
         EvaluationError: scores cannot be put together, and there are no *faults* to add that to.
     """
-    told = [] if faults is None else faults
+    messages = [] if faults is None else faults
     estimates = {
-        (benchmark, metric, language): estimated(metric, here, language=language, faults=told)
+        (benchmark, metric, language): estimated(metric, here, language=language, faults=messages)
         for (benchmark, metric, language), here in sorted(
             scores_by_place(connection, run_id, scored).items()
         )
     }
-    if told and faults is None:
-        raise EvaluationError(told[0])
+    if messages and faults is None:
+        raise EvaluationError(messages[0])
     return estimates
 
 

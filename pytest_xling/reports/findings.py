@@ -61,7 +61,7 @@ def find_worst(
     candidates = _candidates(connection, run_id, gates, each=limit)
     ranked: list[Ranked] = []
     listed: set[tuple[str, str]] = set()
-    for standing, flagged in _in_turn(candidates, gates):
+    for standing, flagged in _interleaved(candidates, gates):
         if len(ranked) == limit:
             break
         if (flagged.benchmark, flagged.case_id) in listed:
@@ -91,33 +91,33 @@ def _candidates(
 
     Metrics without a gate count only where nothing has one.
     """
-    rates = {place[:2] for place, gate in gates.items() if _of_flags(gate)}
+    rates = {place[:2] for place, gate in gates.items() if _is_about_flags(gate)}
     flags = [
         step
         for step in metric_steps(connection, run_id)
         if (step.benchmark, step.metric) in rates
         or (not gates and traits_of(step.metric).kind == "flag")
     ]
-    numbers = {place: end for place, gate in gates.items() if (end := _beyond(gate)) is not None}
+    numbers = {place: end for place, gate in gates.items() if (end := _worst_end(gate)) is not None}
     return worst(connection, run_id, flagged=flags, numbers=numbers, each=each)
 
 
-def _of_flags(verdict: Verdict) -> bool:
+def _is_about_flags(verdict: Verdict) -> bool:
     """Tell whether flagged answers are to blame for what a gate says."""
     return verdict.threshold.max_rate is not None or verdict.estimate.per_case
 
 
-def _beyond(verdict: Verdict) -> Direction | None:
+def _worst_end(verdict: Verdict) -> Direction | None:
     """Return which end of the values is to blame for a failed gate on a mean."""
-    limits, made = verdict.threshold, verdict.estimate
-    if verdict.outcome != "fail" or _of_flags(verdict):
+    limits, estimate = verdict.threshold, verdict.estimate
+    if verdict.outcome != "fail" or _is_about_flags(verdict):
         return None
-    if limits.floor is not None and made.high is not None and made.high < limits.floor:
+    if limits.floor is not None and estimate.high is not None and estimate.high < limits.floor:
         return "lowest"
     return "highest"
 
 
-def _in_turn(
+def _interleaved(
     candidates: dict[Place, list[Worst]], gates: dict[Place, Verdict]
 ) -> Iterator[tuple[Standing, Worst]]:
     for standing in STANDINGS:
@@ -146,7 +146,7 @@ def _excess(verdict: Verdict | None) -> float:
 
 def _reason(flagged: Worst, gate: Verdict | None) -> str:
     """Say what was detected, or for a number what it is."""
-    if gate is None or _of_flags(gate):
+    if gate is None or _is_about_flags(gate):
         return flagged.reason
     figures = Figures.of(gate.estimate)
     limits = (("floor", gate.threshold.floor), ("ceiling", gate.threshold.ceiling))

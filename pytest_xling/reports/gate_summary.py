@@ -32,8 +32,8 @@ def is_of_metric(verdict: Verdict) -> bool:
 def named(verdict: Verdict) -> str:
     """Name what a gate is about: ``sim_sent``, ``sim_sent gap``, ``says_right neutral gap``."""
     limits, kind = verdict.threshold, kind_of(verdict.estimate)
-    at = "" if limits.level is None else LEVELS[limits.level]
-    return " ".join(filter(None, (limits.metric, at, "" if kind == "limit" else kind)))
+    level = "" if limits.level is None else LEVELS[limits.level]
+    return " ".join(filter(None, (limits.metric, level, "" if kind == "limit" else kind)))
 
 
 @dataclass(frozen=True, slots=True)

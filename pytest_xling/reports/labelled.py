@@ -23,11 +23,11 @@ def before_labels(verdicts: Iterable[Verdict], counts: Counts) -> list[Verdict]:
     """
     stale = []
     for verdict in verdicts:
-        made, limits = verdict.estimate, verdict.threshold
+        estimate, limits = verdict.estimate, verdict.threshold
         count = counts.get((limits.benchmark, limits.metric, limits.language), 0)
         takes_none = limits.max_rate == 0 or limits.estimate == "judge"
-        compares = kind_of(made) != "limit"
-        has_them = made.labelled == count if limits.level is None else made.labelled > 0
+        compares = kind_of(estimate) != "limit"
+        has_them = estimate.labelled == count if limits.level is None else estimate.labelled > 0
         if count >= LEAST_LABELS and not (takes_none or compares or has_them):
             stale.append(verdict)
     return stale

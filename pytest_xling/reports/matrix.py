@@ -46,7 +46,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matrix:
-    """What there is to say of one benchmark."""
+    """The table of one benchmark."""
 
     benchmark: str
     answers: Mapping[str, int] = field(default_factory=dict)
@@ -90,15 +90,15 @@ def _matrix(
     if answers.pop(ALL_LANGUAGES, None) is not None:
         answers[ALL_LANGUAGES] = total
     others: dict[str, dict[str, Estimate]] = {}
-    for (bench, metric, language), made in estimates.items():
+    for (bench, metric, language), estimate in estimates.items():
         if bench == benchmark:
-            others.setdefault(metric, {})[language] = made
+            others.setdefault(metric, {})[language] = estimate
     ordered = sorted(gates.items(), key=lambda gate: (not _is_rate(gate[1][0]), gate[0]))
     return Matrix(
         benchmark=benchmark,
         answers=answers,
         gated=tuple(_gated(name, gate, others.get(name, {})) for name, gate in ordered),
-        free=tuple(_free(name, made) for name, made in others.items() if name not in gates),
+        free=tuple(_free(name, column) for name, column in others.items() if name not in gates),
         legend=_legend([verdict for of_gate in gates.values() for verdict in of_gate]),
     )
 
@@ -125,27 +125,27 @@ def _is_rate(verdict: Verdict) -> bool:
 def _gated(name: str, verdicts: Sequence[Verdict], others: Mapping[str, Estimate]) -> Column:
     """Return the column of gates that are named alike; *others* are in languages without one."""
     judged = {verdict.threshold.language: verdict for verdict in verdicts}
-    made = {**others, **{language: verdict.estimate for language, verdict in judged.items()}}
-    figures = Figures.of(*made.values())
+    estimates = {**others, **{language: verdict.estimate for language, verdict in judged.items()}}
+    figures = Figures.of(*estimates.values())
     cells = {
         language: _cell(figures, each, judged[language].outcome if language in judged else None)
-        for language, each in made.items()
+        for language, each in estimates.items()
     }
     return Column(name=name, demands=demands_of(verdicts), cells=cells)
 
 
-def _free(name: str, made: Mapping[str, Estimate]) -> Column:
-    figures = Figures.of(*made.values())
-    return Column(name=name, cells={code: _cell(figures, each) for code, each in made.items()})
+def _free(name: str, estimates: Mapping[str, Estimate]) -> Column:
+    figures = Figures.of(*estimates.values())
+    return Column(name=name, cells={code: _cell(figures, each) for code, each in estimates.items()})
 
 
-def _cell(figures: Figures, made: Estimate, outcome: Outcome | None = None) -> Cell:
-    interval = figures.interval(made.low, made.high) if made.value is not None else ""
-    return Cell(value=figures.value(made.value), interval=interval, outcome=outcome)
+def _cell(figures: Figures, estimate: Estimate, outcome: Outcome | None = None) -> Cell:
+    interval = figures.interval(estimate.low, estimate.high) if estimate.value is not None else ""
+    return Cell(value=figures.value(estimate.value), interval=interval, outcome=outcome)
 
 
 def language_of(code: str) -> Language | None:
-    """Return what our table knows of a language."""
+    """Return a language of our table; None for one it lacks."""
     try:
         return find(code)
     except ConfigError:

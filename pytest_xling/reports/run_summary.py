@@ -87,7 +87,7 @@ class RunSummary:
     """With its baseline, where it was compared."""
 
     @property
-    def made(self) -> str:
+    def created(self) -> str:
         """When it was made: ``2026-11-21 10:00 UTC``."""
         return f"{minute(self.run.created_at)} UTC"
 
@@ -98,7 +98,7 @@ class RunSummary:
         tokens = self.tokens
         facts = [
             self.status,
-            f"made {self.made}",
+            f"made {self.created}",
             f"code {printable(self.run.git)}" if self.run.git else "",
             f"{amount(sum(self.answers.values()), 'answer')} in {amount(languages, 'language')}",
             str(self.freshness),
@@ -118,8 +118,8 @@ class RunSummary:
         lost = f"{faults_met(faults)} and {have} no score" if faults else ""
         stopped = printable(str(self.stop)) if self.stop else ""
         stale = before_labels_text(self.stale, self.run.run_id)
-        told = (stopped, lost, *self.unsummed, self.freshness.other_models, stale)
-        return list(filter(None, told))
+        notes = (stopped, lost, *self.unsummed, self.freshness.other_models, stale)
+        return list(filter(None, notes))
 
     @property
     def counted(self) -> str:

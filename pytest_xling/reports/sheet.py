@@ -108,8 +108,8 @@ def _row(cells: Iterable[str]) -> str:
 
 
 def _escaped(text: str) -> str:
-    made = "".join(_LATEX.get(letter, letter) for letter in printable(text))
-    return _STARS.sub(r"$^{\g<0>}$", _NEGATIVE.sub("$-$", made))
+    escaped = "".join(_LATEX.get(letter, letter) for letter in printable(text))
+    return _STARS.sub(r"$^{\g<0>}$", _NEGATIVE.sub("$-$", escaped))
 
 
 def _line(text: str) -> str:

@@ -100,8 +100,8 @@ class Samples:
     def _sample(self, row: Row, where: str) -> Sample:
         fields = row.fields
         wrong = _wrong(fields.pop("wrong"), where=where) if "wrong" in fields else ()
-        messages = _read("messages", fields, read_messages, where=where)
-        turns = _read("turns", fields, read_turns, where=where)
+        messages = _read_samples("messages", fields, read_messages, where=where)
+        turns = _read_samples("turns", fields, read_turns, where=where)
         if messages:
             asked = [message.content for message in messages if message.role == "user"]
             fields.setdefault("question", asked[-1] if asked else messages[-1].content)
@@ -157,7 +157,7 @@ class Samples:
         return own_id or parallel_id or hashlib.sha256(text.encode()).hexdigest()[:10]
 
 
-def _read(
+def _read_samples(
     key: str,
     fields: dict[str, JsonValue],
     read: Callable[[object], tuple[T, ...]],

@@ -40,7 +40,7 @@ def multisheet_questions(sheets: Sequence[Sheet]) -> Iterator[Question]:
     places: dict[str, str] = {}
     for sheet in sheets:
         code = sole_language(sheet.title, where=sheet.where, seen=read)
-        read[code], places[code] = _read(sheet, english=code == "en"), sheet.where
+        read[code], places[code] = _read_versions(sheet, english=code == "en"), sheet.where
     for name in dict.fromkeys(name for versions in read.values() for name in versions):
         versions = {code: of[name] for code, of in read.items() if name in of}
         first = next(iter(versions))
@@ -60,7 +60,7 @@ def _ids(version: Version) -> tuple[str, ...]:
     return tuple(cell.answer for cell in version.wrong)
 
 
-def _read(sheet: Sheet, *, english: bool) -> dict[str, Version]:
+def _read_versions(sheet: Sheet, *, english: bool) -> dict[str, Version]:
     """Return the questions of one language."""
     # Even the sheet for English may have the columns of the others.
     suffix = "" if english and "question_translated" not in sheet.names else "_translated"

@@ -248,11 +248,11 @@ def _readings(
             place = index.get(_place(score))
             if place is None:
                 continue
-            at = place - start[benchmark]
+            offset = place - start[benchmark]
             key = (benchmark, metric)
-            values.setdefault(key, [""] * size[benchmark])[at] = compact(score.value)
+            values.setdefault(key, [""] * size[benchmark])[offset] = compact(score.value)
             if score.reason:
-                reasons[key][str(at)] = strings.place(cut_to(score.reason, _REASON))
+                reasons[key][str(offset)] = strings.place(cut_to(score.reason, _REASON))
     return [
         {
             "benchmark": benchmark,

@@ -14,7 +14,7 @@ from pytest_xling.gates.spec import kind_of
 from pytest_xling.records import ALL_LANGUAGES
 from pytest_xling.reports.estimates import estimated
 from pytest_xling.reports.gate_summary import named
-from pytest_xling.reports.html.escaping import as_json, compact, visible
+from pytest_xling.reports.html.escaping import compact, estimate_json, visible
 from pytest_xling.reports.matrix import language_name
 from pytest_xling.text.numbers import Figures, amount, level, p_value
 
@@ -44,7 +44,7 @@ def label_of(code: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bench:
-    """What a page says of a benchmark is made of."""
+    """The scores, verdicts and changes that a page shows of one benchmark."""
 
     name: str
     metrics: Sequence[MetricTraits]
@@ -72,18 +72,18 @@ class Bench:
         for verdict in self.verdicts:
             if verdict.threshold.metric == metric.name:
                 gates.setdefault(verdict.threshold.language, []).append(verdict)
-        made: dict[str, Estimate] = {}
+        estimates: dict[str, Estimate] = {}
         for language in self.languages:
             here = self.of(metric.name, language)
             judged = _estimate_of("limit", gates.get(language, ()))
             if judged is not None or here:
-                made[language] = judged or estimated(metric.name, here, language=language)
-        ends = [number for each in made.values() for number in (each.value, each.high)]
+                estimates[language] = judged or estimated(metric.name, here, language=language)
+        ends = [number for each in estimates.values() for number in (each.value, each.high)]
         figures = Figures.fitting(ends, share=metric.share)
         row: dict[str, JsonValue] = {
             language: self._cell(metric, language, value, figures, gates.get(language, ()))
-            | {"heat": _heat(metric, value, made.values())}
-            for language, value in made.items()
+            | {"heat": _heat(metric, value, estimates.values())}
+            for language, value in estimates.items()
         }
         return row, figures
 
@@ -96,15 +96,15 @@ class Bench:
         gates: Sequence[Verdict],
     ) -> dict[str, JsonValue]:
         differing = _differing(figures)
-        cell = as_json(value, figures)
+        cell = estimate_json(value, figures)
         lines = _lines(metric, value, figures, gates)
         gap = _estimate_of("gap", gates) or self._gap(metric, language)
         if gap is not None:
             worse = None if gap.value is None else _worse(gap.value, figures)
             ends = differing.interval(gap.low, gap.high)
-            cell["gap"] = as_json(gap, differing) | ({"s": worse} if worse else {})
-            told = _told(worse, ends, gap.n, visible(gap.reason))
-            lines.append(f"against {label_of(self.pivot)}: {told}")
+            cell["gap"] = estimate_json(gap, differing) | ({"s": worse} if worse else {})
+            difference = _difference_text(worse, ends, gap.n, visible(gap.reason))
+            lines.append(f"against {label_of(self.pivot)}: {difference}")
         change = self.changes.get((self.name, metric.name, language))
         if change is not None:
             words = ("more", "less") if metric.better is None else ("worse", "better")
@@ -122,8 +122,8 @@ class Bench:
                 "why": visible(change.reason),
             }
             ends = f"now minus then {ends}" if ends else ""
-            told = _told(worse, ends, change.n, visible(change.reason))
-            lines.append(f"against {self.baseline}: {told}")
+            difference = _difference_text(worse, ends, change.n, visible(change.reason))
+            lines.append(f"against {self.baseline}: {difference}")
         return cell | {"lines": [*lines], "gates": [_gate(verdict) for verdict in gates]}
 
     def _gap(self, metric: MetricTraits, language: str) -> Estimate | None:
@@ -140,23 +140,23 @@ class Bench:
             return measure.none(str(error), unscored=len(here))
 
 
-def _place_of(verdict: Verdict) -> str:
+def _gate_kind(verdict: Verdict) -> str:
     """Return which number of a cell a gate is about; empty where it is about none of them."""
     kind = kind_of(verdict.estimate)
     return kind if kind in {"limit", "gap", "drop"} and verdict.threshold.level is None else ""
 
 
 def _estimate_of(place: str, gates: Sequence[Verdict]) -> Estimate | None:
-    return next((v.estimate for v in gates if _place_of(v) == place), None)
+    return next((v.estimate for v in gates if _gate_kind(v) == place), None)
 
 
 def _gate(verdict: Verdict) -> dict[str, JsonValue]:
-    made = verdict.estimate
-    p = made.p if made.p_holm is None else made.p_holm
+    estimate = verdict.estimate
+    p = estimate.p if estimate.p_holm is None else estimate.p_holm
     name = named(verdict)
     origin = visible(verdict.threshold.origin)
     return {
-        "place": _place_of(verdict),
+        "place": _gate_kind(verdict),
         "outcome": verdict.outcome,
         "gate": name,
         "kind": name.removeprefix(verdict.threshold.metric).strip(),
@@ -167,37 +167,37 @@ def _gate(verdict: Verdict) -> dict[str, JsonValue]:
 
 
 def _lines(
-    metric: MetricTraits, made: Estimate, figures: Figures, gates: Sequence[Verdict]
+    metric: MetricTraits, estimate: Estimate, figures: Figures, gates: Sequence[Verdict]
 ) -> list[str]:
     """Say what a cell is about: its value, of how many answers, and why there is none."""
-    alpha = next((v.threshold.alpha for v in gates if _place_of(v) == "limit"), _ALPHA)
-    ends = figures.interval(made.low, made.high)
+    alpha = next((v.threshold.alpha for v in gates if _gate_kind(v) == "limit"), _ALPHA)
+    ends = figures.interval(estimate.low, estimate.high)
     interval = f", {level(alpha)} interval {ends}" if ends else ""
     flagged = "flagged" if metric.kind == "flag" else "with 1"
     counts = [
-        amount(made.n, "answer"),
-        f"{made.flagged:,} {flagged}" if made.flagged else "",
-        f"{made.unscored:,} unscored" if made.unscored else "",
-        f"corrected by {made.labelled:,} labels of people" if made.labelled else "",
+        amount(estimate.n, "answer"),
+        f"{estimate.flagged:,} {flagged}" if estimate.flagged else "",
+        f"{estimate.unscored:,} unscored" if estimate.unscored else "",
+        f"corrected by {estimate.labelled:,} labels of people" if estimate.labelled else "",
     ]
-    told = (f"{figures.value(made.value)}{interval}", ", ".join(filter(None, counts)))
-    return [*told, *filter(None, (visible(made.reason),))]
+    parts = (f"{figures.value(estimate.value)}{interval}", ", ".join(filter(None, counts)))
+    return [*parts, *filter(None, (visible(estimate.reason),))]
 
 
-def _told(worse: str | None, ends: str, n: int, why: str) -> str:
+def _difference_text(worse: str | None, ends: str, n: int, why: str) -> str:
     if worse is None:
         return why
     return f"{worse}{f' ({ends})' if ends else ''} on {amount(n, 'question')}"
 
 
-def _heat(metric: MetricTraits, made: Estimate, row: Iterable[Estimate]) -> float:
+def _heat(metric: MetricTraits, estimate: Estimate, row: Iterable[Estimate]) -> float:
     """Return how much worse than the best language of the metric a value is, from 0 to 1."""
     values = [each.value for each in row if each.value is not None]
-    if made.value is None or metric.better is None:
+    if estimate.value is None or metric.better is None:
         return 0
     low, high = min(values), max(values)
     least = _LEAST_WIDE[0] if metric.share else _LEAST_WIDE[1] * max(abs(low), abs(high))
-    away = made.value - low if metric.better == "lower" else high - made.value
+    away = estimate.value - low if metric.better == "lower" else high - estimate.value
     return round(min(away / max(high - low, least, 1e-9), 1), 3)
 
 
@@ -206,10 +206,12 @@ def _differing(figures: Figures) -> Figures:
     return Figures(share=figures.share, difference=True, digits=max(figures.digits, 1))
 
 
-def _worse(by: float, figures: Figures, *, words: tuple[str, str] = ("worse", "better")) -> str:
+def _worse(
+    difference: float, figures: Figures, *, words: tuple[str, str] = ("worse", "better")
+) -> str:
     """Word a difference, which is above 0 where it is worse: ``3.1 pp worse``."""
     differing = _differing(figures)
-    size = differing.value(abs(by))
+    size = differing.value(abs(difference))
     if size == differing.value(0.0):
         return "no difference"
-    return f"{size} {words[0] if by > 0 else words[1]}"
+    return f"{size} {words[0] if difference > 0 else words[1]}"

@@ -23,7 +23,7 @@ from pytest_xling.errors import ConfigError, EvaluationError
 from pytest_xling.gates.estimate import check_scores
 from pytest_xling.gates.pairing import temperature_of
 from pytest_xling.reports.estimates import estimated
-from pytest_xling.reports.html.escaping import as_json
+from pytest_xling.reports.html.escaping import estimate_json
 from pytest_xling.reports.pivot import pivot_of
 from pytest_xling.reports.stance_curves import stance_curves
 from pytest_xling.store.questions import labels
@@ -53,14 +53,17 @@ def curves_of(bench: Bench, figures: Mapping[str, Figures]) -> list[JsonValue]:
     axes: tuple[Axis, ...] = ("level", "temperature")
     for axis in axes:
         for metric in bench.metrics:
-            groups = {code: _by(axis, bench.of(metric.name, code)) for code in bench.languages}
+            groups = {
+                code: _scores_by_position(axis, bench.of(metric.name, code))
+                for code in bench.languages
+            }
             places = sorted({at for group in groups.values() for at in group})
             if len(places) < 2:  # noqa: PLR2004  one point is no curve
                 continue
             own = figures[metric.name]
             lines: dict[str, JsonValue] = {
                 code: [
-                    as_json(estimated(metric.name, group[at], language=code), own)
+                    estimate_json(estimated(metric.name, group[at], language=code), own)
                     if at in group
                     else None
                     for at in places
@@ -108,12 +111,12 @@ def _ticks(metric: MetricTraits, lines: Mapping[str, Any]) -> Iterator[JsonValue
         yield [tick, f"{100 * tick:.4g}%" if metric.share else f"{tick:.6g}"]
 
 
-def _by(axis: Axis, scores: Sequence[Score]) -> dict[float, list[Score]]:
+def _scores_by_position(axis: Axis, scores: Sequence[Score]) -> dict[float, list[Score]]:
     groups: defaultdict[float, list[Score]] = defaultdict(list)
     for score in scores:
-        at = score.level if axis == "level" else temperature_of(score.condition)
-        if at is not None:
-            groups[at].append(score)
+        position = score.level if axis == "level" else temperature_of(score.condition)
+        if position is not None:
+            groups[position].append(score)
     return groups
 
 

@@ -50,18 +50,18 @@ def compact(value: float | None) -> float | None:
     return int(short) if short.is_integer() and abs(short) < _LARGE else short
 
 
-def as_json(made: Estimate, figures: Figures) -> dict[str, JsonValue]:
+def estimate_json(estimate: Estimate, figures: Figures) -> dict[str, JsonValue]:
     """Return an estimate without what it has not: ``v``, ``lo``, ``hi``, ``n``.
 
     In words its value is ``s`` and its interval ``i``.
     """
     values: dict[str, JsonValue] = {
-        "v": compact(made.value),
-        "lo": compact(made.low),
-        "hi": compact(made.high),
-        "s": None if made.value is None else figures.value(made.value),
-        "i": figures.interval(made.low, made.high) or None,
-        "n": made.n,
+        "v": compact(estimate.value),
+        "lo": compact(estimate.low),
+        "hi": compact(estimate.high),
+        "s": None if estimate.value is None else figures.value(estimate.value),
+        "i": figures.interval(estimate.low, estimate.high) or None,
+        "n": estimate.n,
     }
     return {key: value for key, value in values.items() if value is not None}
 

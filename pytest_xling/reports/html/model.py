@@ -14,7 +14,7 @@ from pytest_xling.reports.gate_summary import ORDER
 from pytest_xling.reports.html.browser import Costs, case_columns
 from pytest_xling.reports.html.cells import Bench, label_of
 from pytest_xling.reports.html.curves import curves_of, stance_figures
-from pytest_xling.reports.html.escaping import as_json, cut_to, visible
+from pytest_xling.reports.html.escaping import cut_to, estimate_json, visible
 from pytest_xling.reports.judges import AGREEMENT
 from pytest_xling.reports.matrix import Cell, Matrix, language_of
 from pytest_xling.reports.pivot import named_pivot
@@ -80,7 +80,7 @@ def groups_of(bench: Bench, figures: Mapping[str, Figures]) -> dict[str, JsonVal
             for metric in bench.metrics:
                 if pooled := [score for code in codes for score in bench.of(metric.name, code)]:
                     average = estimated(metric.name, pooled)
-                    cells[metric.name] = as_json(average, figures[metric.name])
+                    cells[metric.name] = estimate_json(average, figures[metric.name])
             rows.append({"name": name, "languages": codes, "cells": cells})
         averages[trait] = rows
     return averages
@@ -164,7 +164,7 @@ def report_model(connection: Connection, came_to: RunSummary) -> dict[str, JsonV
         ],
         "cost": _cost(came_to, costs),
         "cases": cases,
-        "made": _made(came_to),
+        "made": _provenance(came_to),
         "signatures": [
             {"benchmark": s.benchmark, "metric": s.metric, "signature": visible(s.signature)}
             for s in steps
@@ -268,7 +268,7 @@ def _cost(came_to: RunSummary, costs: Costs) -> dict[str, JsonValue]:
     }
 
 
-def _made(came_to: RunSummary) -> dict[str, JsonValue]:
+def _provenance(came_to: RunSummary) -> dict[str, JsonValue]:
     """Return what else the numbers were made with."""
     run = came_to.run
     settings = {
@@ -277,7 +277,7 @@ def _made(came_to: RunSummary) -> dict[str, JsonValue]:
     return {
         "facts": [
             ["run", run.run_id],
-            ["made", came_to.made],
+            ["made", came_to.created],
             ["status", came_to.status],
             ["code", visible(run.git)],
             ["seed", str(run.seed)],

@@ -133,8 +133,8 @@ def _row(
 ) -> RaterAgreement:
     languages = {population.items[case].language for case in ratings}
     sizes = {place: many for place, many in population.sizes().items() if place[0] in languages}
-    told = {case: each for case, each in ratings.items() if each.label is not None}
-    items = [population.items[case] for case in told]
+    decided = {case: each for case, each in ratings.items() if each.label is not None}
+    items = [population.items[case] for case in decided]
     drawn = Counter(item.stratum for item in items)
     weight = {stratum: sizes[stratum] / many for stratum, many in drawn.items()}
     spoken = [item for item in items if item.label is not None]
@@ -143,17 +143,17 @@ def _row(
         rater=rater,
         language=language,
         agreement=weighted_rate(
-            [told[item.case_id].label == item.label for item in spoken],
+            [decided[item.case_id].label == item.label for item in spoken],
             [weight[item.stratum] for item in spoken],
             clusters,
         ),
         kappa=cohen_kappa(
             [str(item.label) for item in spoken],
-            [str(told[item.case_id].label) for item in spoken],
+            [str(decided[item.case_id].label) for item in spoken],
             clusters=clusters,
         ),
         quality=weighted_labelling(
-            [str(each.label) for each in told.values()],
+            [str(each.label) for each in decided.values()],
             [item.label for item in items],
             [weight[item.stratum] for item in items],
             labels=labels,
@@ -162,7 +162,7 @@ def _row(
         cannot_tell=sum(each.cannot_tell for each in ratings.values()),
         unlabelled=sum(each.label is None and not each.cannot_tell for each in ratings.values()),
         no_value=len(items) - len(spoken),
-        saw_judge=sum(each.saw_judge for each in told.values()),
+        saw_judge=sum(each.saw_judge for each in decided.values()),
         unseen=sum(many for stratum, many in sizes.items() if stratum not in drawn),
     )
 

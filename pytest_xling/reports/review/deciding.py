@@ -35,12 +35,12 @@ def decided_by(connection: Connection, run_id: str, gate: str, *, benchmark: str
             labels could settle: of a rate, with a budget, of enough answers.
     """
     every = read_verdicts(connection, run_id)
-    found = {
+    by_benchmark = {
         each.threshold.benchmark: each
         for each in every
         if each.case == gate and benchmark in {None, each.threshold.benchmark}
     }
-    chosen = benchmark_meant(f"gate {gate!r} of run {run_id!r}", sorted(found), None)
+    chosen = benchmark_meant(f"gate {gate!r} of run {run_id!r}", sorted(by_benchmark), None)
     if chosen is None:
         gates = sorted({verdict.case for verdict in every})
         msg = (
@@ -48,19 +48,19 @@ def decided_by(connection: Connection, run_id: str, gate: str, *, benchmark: str
             f"It has: {', '.join(gates) or 'none'}"
         )
         raise ConfigError(msg)
-    verdict = found[chosen]
-    made, limits = verdict.estimate, verdict.threshold
-    if limits.weights or not made.share or kind_of(made) not in {"limit", "cases"}:
+    verdict = by_benchmark[chosen]
+    estimate, limits = verdict.estimate, verdict.threshold
+    if limits.weights or not estimate.share or kind_of(estimate) not in {"limit", "cases"}:
         msg = f"gate {gate!r} is not of a rate in one language; label answers with --metric"
         raise ConfigError(msg)
-    if why := _unmoved(made.n, limits):
+    if why := _why_labels_do_not_count(estimate.n, limits):
         msg = f"gate {gate!r}: labels do not settle it: {why}"
         raise ConfigError(msg)
     return verdict
 
 
-def _unmoved(n: int, limits: Threshold) -> str:
-    """Say why a gate does not listen to people's labels; empty where it does."""
+def _why_labels_do_not_count(n: int, limits: Threshold) -> str:
+    """Say why a gate ignores people's labels; empty where it counts them."""
     if limits.max_rate == 0:
         return "a budget of 0 is a rule about what is flagged"
     if limits.estimate == "judge":
@@ -96,10 +96,10 @@ def draw_deciding(
     strata = {item.stratum for item in items}
     missing = strata - {population.items[case].stratum for case in labelled}
     if missing or len(labelled) < LEAST_LABELS:
-        untold = asked.keys() - labelled.keys()
-        sample = [(item.case_id, item.stratum) for item in items if item.case_id not in untold]
+        unclear = asked.keys() - labelled.keys()
+        sample = [(item.case_id, item.stratum) for item in items if item.case_id not in unclear]
         first = stratified(sample, FIRST, seed=seed)
-        first = _left([draw for draw in first if draw.name not in labelled], verdict)
+        first = _require_unlabelled([draw for draw in first if draw.name not in labelled], verdict)
         return (
             first,
             f"{len(first)} answers first; how many settle {verdict.case}, these will tell.",
@@ -132,7 +132,7 @@ def draw_deciding(
     for item in items:
         members[item.stratum].append(item.case_id)
     shares = {stratum: plan.more[stratum] for stratum in members}
-    chosen = _left(drawn(members, shares, without=asked, seed=seed), verdict)
+    chosen = _require_unlabelled(drawn(members, shares, without=asked, seed=seed), verdict)
     return chosen, (
         f"{len(chosen)} labels beside the {len(labelled)} there are may settle {verdict.case}: "
         f"{percent(plan.low)} to {percent(plan.high)} is then expected, and its limit is "
@@ -140,12 +140,8 @@ def draw_deciding(
     )
 
 
-def _left(drawn: list[Drawn], verdict: Verdict) -> list[Drawn]:
-    """Return what is to be labelled.
-
-    Raises:
-        ConfigError: people have looked at all that would help.
-    """
+def _require_unlabelled(drawn: list[Drawn], verdict: Verdict) -> list[Drawn]:
+    """Return *drawn*; raise :class:`ConfigError` where nothing is left to label."""
     if not drawn:
         msg = f"{verdict.case}: what is not labelled yet, people have seen and could not tell"
         raise ConfigError(msg)
@@ -154,8 +150,8 @@ def _left(drawn: list[Drawn], verdict: Verdict) -> list[Drawn]:
 
 def _alpha(verdict: Verdict, rate: float, limit: float) -> float:
     """Return at which alpha the interval settles it: among other gates it fails by Holm's."""
-    made, threshold = verdict.estimate, verdict.threshold
+    estimate, threshold = verdict.estimate, verdict.threshold
     beyond = (rate < limit) == (limit == threshold.floor)
-    if not beyond or not made.p or not made.p_holm:
+    if not beyond or not estimate.p or not estimate.p_holm:
         return threshold.alpha
-    return threshold.alpha * made.p / made.p_holm
+    return threshold.alpha * estimate.p / estimate.p_holm

@@ -132,7 +132,7 @@ def scheme_of(
             *benchmark* is needed or unknown.
         EvaluationError: the metric is there in two versions.
     """
-    kind, wanted = _kind(metric, run_id)
+    kind, required = _kind(metric, run_id)
     every = metric_steps(connection, run_id)
     asked = CORRECTNESS_LABELS if metric == CORRECTNESS else (metric,)
     known = sorted({step.benchmark for step in every})
@@ -141,7 +141,7 @@ def scheme_of(
     scored = [step for step in every if benchmark in {None, step.benchmark}]
     if chosen is None:
         raise _not_scored(run_id, metric, scored)
-    steps = [_step(scored, chosen, name, run_id=run_id, of=metric) for name in wanted]
+    steps = [_step(scored, chosen, name, run_id=run_id, of=metric) for name in required]
     question, meanings = SCHEMES[kind]
     if kind == "flag":
         flags = registry.load("metric", metric).kind == "flag"
@@ -161,8 +161,8 @@ def scheme_of(
 
 def _labeller(connection: Connection, run_id: str, step: MetricStep) -> str:
     """Name what a metric's readings rest on; a detector of its own where that is no annotator."""
-    made = metric_steps(connection, run_id, benchmark=step.benchmark, metric=step.metric)
-    names = {name for version in made for name in version.parameters}
+    versions = metric_steps(connection, run_id, benchmark=step.benchmark, metric=step.metric)
+    names = {name for version in versions for name in version.parameters}
     rests = [registry.load("annotator", n) for n in sorted(names & {*registry.names("annotator")})]
     labellers = [annotator.called for annotator in rests if not _translates(annotator)]
     return labellers[0] if labellers else "the detector"
@@ -184,9 +184,11 @@ def _kind(metric: str, run_id: str) -> tuple[Kind, tuple[str, ...]]:
         hint = did_you_mean(metric, (*known, CORRECTNESS))
         msg = f"unknown metric {metric!r}.{hint} `xling show {run_id}` lists those of the run"
         raise ConfigError(msg)
-    made = registry.load("metric", metric)
-    reads_stance = is_dataclass(made) and "stance" in {field.name for field in fields(made)}
-    if why := made.unlabelled():
+    metric_class = registry.load("metric", metric)
+    reads_stance = is_dataclass(metric_class) and "stance" in {
+        field.name for field in fields(metric_class)
+    }
+    if why := metric_class.unlabelled():
         other = f"a flag, a metric that reads a stance, or {CORRECTNESS}"
         fix = f"; review {_STANCE!r} instead" if reads_stance else f": name {other}"
         msg = f"{metric!r} {why}{fix}"

@@ -123,12 +123,12 @@ def _stratum(case: StoredCase) -> Stratum:
     return case.language, case.metadata.get("set", "")
 
 
-def _benchmark(connection: Connection, runs: Sequence[str], wanted: str | None) -> str:
+def _benchmark(connection: Connection, runs: Sequence[str], requested: str | None) -> str:
     known = {run: sorted({name for name, _ in case_counts(connection, run)}) for run in runs}
-    meant = [set(benchmarks_meant(f"run {run!r}", has, wanted)) for run, has in known.items()]
-    chosen = benchmark_meant(_named(runs), sorted(set.intersection(*meant)), wanted)
+    meant = [set(benchmarks_meant(f"run {run!r}", has, requested)) for run, has in known.items()]
+    chosen = benchmark_meant(_runs_text(runs), sorted(set.intersection(*meant)), requested)
     if chosen is None:
-        msg = f"{_named(runs)}: no benchmark in common; name runs of one benchmark"
+        msg = f"{_runs_text(runs)}: no benchmark in common; name runs of one benchmark"
         raise ConfigError(msg)
     return chosen
 
@@ -148,18 +148,18 @@ def _answered(
     }
     there = {case.language for case in shared.values()}
     if not there:
-        msg = f"{_named(runs)}: no question of {benchmark!r} was answered in each"
+        msg = f"{_runs_text(runs)}: no question of {benchmark!r} was answered in each"
         raise ConfigError(msg)
     for language in languages:
         if language not in there:
             msg = (
-                f"{_named(runs)}: no question was answered in {language!r} in each."
+                f"{_runs_text(runs)}: no question was answered in {language!r} in each."
                 f"{did_you_mean(language, there)} There are answers in: {', '.join(sorted(there))}"
             )
             raise ConfigError(msg)
-    wanted = languages or there
-    asked = {name for cases in of_run for name, case in cases.items() if case.language in wanted}
-    return {name: case for name, case in shared.items() if case.language in wanted}, len(asked)
+    requested = languages or there
+    asked = {name for cases in of_run for name, case in cases.items() if case.language in requested}
+    return {name: case for name, case in shared.items() if case.language in requested}, len(asked)
 
 
 def _check_same_questions(
@@ -175,5 +175,5 @@ def _check_same_questions(
                 raise ConfigError(msg)
 
 
-def _named(runs: Sequence[str]) -> str:
+def _runs_text(runs: Sequence[str]) -> str:
     return f"run {runs[0]!r}" if len(runs) == 1 else f"runs {', '.join(map(repr, runs))}"

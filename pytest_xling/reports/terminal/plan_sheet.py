@@ -107,13 +107,13 @@ def plan_sheets(study: Study) -> list[Sheet]:
 def _designs(study: Study) -> list[_Design]:
     goal, designs = study.goal, []
     for repeats in study.repeats:
-        wanted = {
+        required = {
             language: samples(goal, expected, repeats=repeats)
             for language, expected in study.expected.items()
         }
         # What nothing finds is the noisiest.
-        language = max(wanted, key=lambda name: wanted[name] or float("inf"))
-        questions = wanted[language]
+        language = max(required, key=lambda name: required[name] or float("inf"))
+        questions = required[language]
         requests = usd = reached = None
         if questions is not None:
             requests = questions * study.answers_each * repeats * study.languages
@@ -175,10 +175,10 @@ def _design_sheet(study: Study) -> Sheet:
 
 def _title(study: Study) -> str:
     goal = study.goal
-    of = f" in {study.metric}" if study.metric else ""
+    metric = f" in {study.metric}" if study.metric else ""
     return (
-        f"To find that a language is {_goal(study, goal.effect)} worse than {study.against}{of},"
-        f" in {percent(goal.power)} of cases"
+        f"To find that a language is {_goal(study, goal.effect)} worse than {study.against}"
+        f"{metric}, in {percent(goal.power)} of cases"
     )
 
 
@@ -240,7 +240,7 @@ def _noise(study: Study, designs: list[_Design]) -> list[str]:
 
 def _at_hand_sheet(study: Study) -> Sheet:
     each_hand = [_at_hand(study, pilot) for pilot in study.pilots]
-    wanted = _goal(study, study.goal.effect)
+    effect = _goal(study, study.goal.effect)
     rows = [
         (
             hand.language,
@@ -254,10 +254,10 @@ def _at_hand_sheet(study: Study) -> Sheet:
     ]
     few = sum(bool(hand.underpowered) for hand in each_hand)
     missed = (
-        f"UNDERPOWERED: in {few} of {len(rows)} languages a run like {study.run} misses {wanted}"
+        f"UNDERPOWERED: in {few} of {len(rows)} languages a run like {study.run} misses {effect}"
         f" more often than in {percent(1 - study.goal.power)} of cases; ask more questions"
     )
-    heads = ("language", "questions", "repeats", "finds from", f"finds {wanted} in", "")
+    heads = ("language", "questions", "repeats", "finds from", f"finds {effect} in", "")
     title = f"What run {study.run} can find"
     return Sheet.of(title, heads, rows, left=1, notes=[missed] if few else [])
 

@@ -26,21 +26,26 @@ _CODES = "*** p < .001, ** p < .01, * p < .05"
 def ratings_object(model: RatingsModel, *, scale: tuple[int, int]) -> dict[str, Any]:
     """Return everything, not rounded; without a model ``reason`` says why there is none."""
     fit = model.fit
-    made: dict[str, Any] = {
+    summary: dict[str, Any] = {
         "formula": model.formula,
         "method": model.method,
         "scale": list(scale),
         "counts": [
-            {"of": name, "n": given.total(), "mean": _mean(given), "ratings": _all(given, scale)}
-            for name, given in model.counts.items()
+            {
+                "of": name,
+                "n": tally.total(),
+                "mean": _mean_rating(tally),
+                "ratings": _counts_by_rating(tally, scale),
+            }
+            for name, tally in model.counts.items()
         ],
         "answers": [{"model": model, **choices} for model, choices in model.remarks.items()],
         "reason": fit.reason if isinstance(fit, NoFit) else "",
         "notes": list(model.notes),
     }
     if isinstance(fit, NoFit):
-        return made | {"fit": None}
-    return made | {
+        return summary | {"fit": None}
+    return summary | {
         "fit": {
             **_plain(fit, "n", "log_likelihood", "aic", "r2_marginal", "r2_conditional"),
             "random": [
@@ -68,12 +73,12 @@ def _plain(each: object, *names: str) -> dict[str, Any]:
     return {name: getattr(each, name) for name in names}
 
 
-def _all(given: Counter[int], scale: tuple[int, int]) -> dict[str, int]:
-    return {str(value): given[value] for value in range(scale[0], scale[1] + 1)}
+def _counts_by_rating(tally: Counter[int], scale: tuple[int, int]) -> dict[str, int]:
+    return {str(value): tally[value] for value in range(scale[0], scale[1] + 1)}
 
 
-def _mean(given: Counter[int]) -> float | None:
-    return sum(given.elements()) / given.total() if given else None
+def _mean_rating(tally: Counter[int]) -> float | None:
+    return sum(tally.elements()) / tally.total() if tally else None
 
 
 def ratings_sheets(model: RatingsModel, *, scale: tuple[int, int]) -> list[Sheet]:
@@ -83,11 +88,11 @@ def ratings_sheets(model: RatingsModel, *, scale: tuple[int, int]) -> list[Sheet
     rows = [
         [
             name,
-            *(str(given[value]) for value in values),
-            str(given.total()),
-            NONE if (mean := _mean(given)) is None else f"{mean:.2f}",
+            *(str(tally[value]) for value in values),
+            str(tally.total()),
+            NONE if (mean := _mean_rating(tally)) is None else f"{mean:.2f}",
         ]
-        for name, given in model.counts.items()
+        for name, tally in model.counts.items()
     ]
     notes = (f"No model: {fit.reason}.", *model.notes) if isinstance(fit, NoFit) else ()
     heads = ("of", *map(str, values), "n", "mean")

@@ -107,11 +107,11 @@ def _notes(tuned: Sequence[BenchmarkTuned], how: Tuning, *, bad: bool) -> list[s
             + (" by all gates together" if how.family else ", each gate by itself")
         ),
     }
-    made = "; ".join(text for method, text in method_texts.items() if method in methods)
+    methods_text = "; ".join(text for method, text in method_texts.items() if method in methods)
     held = f"{percent(how.split)} of the questions"
     worse = f"{percent(how.flagged)} of good answers turned bad, numbers {how.shift:g} SD worse"
     lines = [
-        f"proposed  {made}",
+        f"proposed  {methods_text}",
         f"blocked   limits tuned on {held}, a good run judged on the rest, {how.splits} times",
         f"missed    a bad run that passed, likewise and as a whole: {worse}",
     ]

@@ -182,11 +182,13 @@ def _likely(
     ]
 
 
-def _quality(examples: Sequence[Example], given: Sequence[bool], mechanism: Mechanism) -> Labelling:
+def _quality(
+    examples: Sequence[Example], predicted: Sequence[bool], mechanism: Mechanism
+) -> Labelling:
     present, absent = PRESENCES
     return labelling(
         [present if e.labels[mechanism] else absent for e in examples],
-        [present if each else absent for each in given],
+        [present if each else absent for each in predicted],
         labels=PRESENCES,
         clusters=[e.post for e in examples],
     )

@@ -113,7 +113,7 @@ def fitted(
         progress: told before each step how many are done, and how many there are.
     """
     examples = sorted(examples, key=_order)
-    wanted, weight = map(torch.from_numpy, _balanced(examples))
+    targets, weight = map(torch.from_numpy, _balanced(examples))
     batches = [
         batch for epoch in range(epochs) for batch in _batches(examples, states, seed, epoch)
     ]
@@ -125,7 +125,7 @@ def fitted(
             batch = batches[step]
             scores = network(*_padded([examples[place] for place in batch], states))
             losses = nn.functional.binary_cross_entropy_with_logits(
-                scores, wanted[batch], reduction="none"
+                scores, targets[batch], reduction="none"
             )
             return (losses * weight[batch]).mean()
 

@@ -16,7 +16,7 @@ from pytest_xling.analysis.baseline import open_baseline
 from pytest_xling.analysis.comparison import compare
 from pytest_xling.records import Estimate
 from pytest_xling.reports.html import browser, cells
-from pytest_xling.reports.html.escaping import as_json, cut_to, visible
+from pytest_xling.reports.html.escaping import cut_to, estimate_json, visible
 from pytest_xling.reports.html.model import report_model
 from pytest_xling.reports.run_summary import run_summary
 from pytest_xling.store.cases import read_cases
@@ -72,7 +72,7 @@ def test_a_page_rounds_as_the_terminal_does(value: float, worded: str) -> None:
     made = Estimate(
         metric="m", language="hi", value=value, low=value, high=value, n=80, unscored=0, share=True
     )
-    cell = as_json(made, figures)
+    cell = estimate_json(made, figures)
     assert [figures.value(value), worded] == [cell["s"], worded]
     assert f"{worded[:-1]}–{worded[:-1]}" == cell["i"]
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_xling.records import Estimate
-from pytest_xling.reports.html.escaping import Strings, as_json, compact, cut_to, visible
+from pytest_xling.reports.html.escaping import Strings, compact, cut_to, estimate_json, visible
 from pytest_xling.text.numbers import Figures
 
 
@@ -75,8 +75,8 @@ def test_estimates_leave_out_what_they_have_not() -> None:
     """No interval, no value: no keys."""
     made = Estimate(metric="m", language="hi", value=0.25, low=None, high=None, n=4, unscored=0)
     figures = Figures(share=True, digits=1)
-    assert {"v": 0.25, "s": "25.0%", "n": 4} == as_json(made, figures)
-    assert {"n": 4} == as_json(replace(made, value=None), figures)
+    assert {"v": 0.25, "s": "25.0%", "n": 4} == estimate_json(made, figures)
+    assert {"n": 4} == estimate_json(replace(made, value=None), figures)
 
 
 def test_strings_are_kept_once() -> None:
