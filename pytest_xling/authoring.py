@@ -129,7 +129,7 @@ def annotator(*, version: str = "1") -> Callable[[Function], Function]:
         ConfigError: an annotator of that name exists already.
     """
 
-    def made(function: Function) -> Function:
+    def decorate(function: Function) -> Function:
         def annotate(
             _self: TextAnnotator, texts: Sequence[str], languages: Sequence[str]
         ) -> list[JsonValue]:
@@ -140,7 +140,7 @@ def annotator(*, version: str = "1") -> Callable[[Function], Function]:
         _add("annotator", TextAnnotator, function, version, {"annotate": annotate})
         return function
 
-    return made
+    return decorate
 
 
 def provider(
@@ -214,16 +214,16 @@ class _Asked:
             msg = f"{self.origin}: a provider is an async function; write `async def`"
             raise ConfigError(msg)
 
-    async def __call__(self, argument: object, given: Mapping[str, object]) -> object:
+    async def __call__(self, argument: object, arguments: Mapping[str, object]) -> object:
         """Call it once, with *argument* and those of *given* that it names.
 
         Raises:
             TransientFault: it took too long, or could not reach what it asks.
         """
-        wanted = {k: v for k, v in given.items() if self._takes_all or k in self._taken}
+        accepted = {k: v for k, v in arguments.items() if self._takes_all or k in self._taken}
         try:
             async with asyncio.timeout(self._timeout_s):
-                return await self._function(argument, **wanted)
+                return await self._function(argument, **accepted)
         except OSError as error:  # TimeoutError is one
             msg = f"{self.origin}: {str(error) or type(error).__name__}"
             raise TransientFault(msg) from error
@@ -261,8 +261,8 @@ class _FunctionProvider:
             TransientFault: it took too long, or could not reach what it asks.
             BrokenStep: what came back is neither a text nor a Response.
         """
-        given = {"model": self._model, "repeat": request.repeat, **request.params}
-        reply = await self._asked(list(request.messages), given)
+        arguments = {"model": self._model, "repeat": request.repeat, **request.params}
+        reply = await self._asked(list(request.messages), arguments)
         if isinstance(reply, Response):
             return reply
         if not isinstance(reply, str):
@@ -299,17 +299,17 @@ class _FunctionSearch(SearchProvider):
             TransientFault: it took too long, or could not reach what it asks.
             BrokenStep: what came back is no list of results.
         """
-        found = await self._asked(query, {"results": results, "spec": self.spec})
-        if not isinstance(found, list | tuple):
-            msg = f"{self._asked.origin} gave {type(found).__name__}, not a list of results"
+        rows = await self._asked(query, {"results": results, "spec": self.spec})
+        if not isinstance(rows, list | tuple):
+            msg = f"{self._asked.origin} gave {type(rows).__name__}, not a list of results"
             raise BrokenStep(msg)
-        return [_result(row, of=self._asked.origin) for row in found[:results]]
+        return [_result(row, of=self._asked.origin) for row in rows[:results]]
 
 
 def _provider_of(
     base: type, name: str, traits: Mapping[str, object]
 ) -> Callable[[Function], Function]:
-    def made(function: Function) -> Function:
+    def decorate(function: Function) -> Function:
         cls = type(
             f"Provider_{name}",
             (base,),
@@ -324,7 +324,7 @@ def _provider_of(
         registry.add("provider", name, cls, origin=_origin(function))
         return function
 
-    return made
+    return decorate
 
 
 def _result(row: object, *, of: str) -> SearchResult:
@@ -351,7 +351,7 @@ def _result(row: object, *, of: str) -> SearchResult:
 def _metric_of(
     base: type[Metric[Any]], version: str, needs: Sequence[str], shared: Mapping[str, object]
 ) -> Callable[[Function], Function]:
-    def made(function: Function) -> Function:
+    def decorate(function: Function) -> Function:
         name = function.__name__
         summary = (inspect.getdoc(function) or name).split("\n")[0]
 
@@ -362,7 +362,7 @@ def _metric_of(
         _add("metric", base, function, version, namespace)
         return function
 
-    return made
+    return decorate
 
 
 def _add(
@@ -386,8 +386,8 @@ def _add(
             **namespace,
         },
     )
-    made: type = dataclass(frozen=True, kw_only=True)(cls)
-    registry.add(kind, function.__name__, made, origin=_origin(function))
+    entry: type = dataclass(frozen=True, kw_only=True)(cls)
+    registry.add(kind, function.__name__, entry, origin=_origin(function))
 
 
 def _reading(value: object, *, flag: bool, of: str, summary: str) -> Reading:
@@ -404,8 +404,8 @@ def _reading(value: object, *, flag: bool, of: str, summary: str) -> Reading:
         return Reading(value=float(value), reason=summary if value else "")
     if isinstance(value, int | float) and not isinstance(value, bool) and not flag:
         return Reading(value=float(value))
-    wanted = "True, False" if flag else "a number"
-    msg = f"{of} gave {value!r}; it is to give {wanted}, None or a Reading"
+    expected = "True, False" if flag else "a number"
+    msg = f"{of} gave {value!r}; it is to give {expected}, None or a Reading"
     raise BrokenStep(msg)
 
 
@@ -439,7 +439,7 @@ class _Reached:
         for function in self._functions:  # grows meanwhile
             if function is not self._function:
                 reached.append(_source(function))
-            for name, value in _named(function).items():
+            for name, value in _named_globals(function).items():
                 if text := self._value(value):
                     reached.append(f"{function.__qualname__}: {name} = {text}".encode())
         return b"\0".join([_source(self._function), *sorted(reached)])
@@ -480,7 +480,7 @@ class _Reached:
         return f"{type(collection).__name__}({', '.join(described)})"
 
 
-def _named(function: Callable[..., Any]) -> dict[str, object]:
+def _named_globals(function: Callable[..., Any]) -> dict[str, object]:
     """Return by name the globals and the variables around it that a function's code names."""
     codes, names = [function.__code__], set[str]()
     while codes:

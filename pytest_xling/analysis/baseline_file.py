@@ -121,9 +121,9 @@ def read_baseline_file(path: Path) -> BaselineFile:
     signatures = {
         benchmark: {
             metric: read.text(signature, f"signatures.{benchmark}.{metric}")
-            for metric, signature in read.mapping(of, f"signatures.{benchmark}").items()
+            for metric, signature in read.mapping(metrics, f"signatures.{benchmark}").items()
         }
-        for benchmark, of in read.mapping(data.get("signatures"), "signatures").items()
+        for benchmark, metrics in read.mapping(data.get("signatures"), "signatures").items()
     }
     if not isinstance(data.get("cases"), list):
         read.fail("it has no list `cases`")
@@ -158,8 +158,8 @@ def read_baseline_file(path: Path) -> BaselineFile:
 def pivots_in(settings: Mapping[str, object]) -> dict[str, str]:
     """Return by benchmark the pivot language that a run's settings name."""
     pivots = settings.get("pivots")
-    named = pivots if isinstance(pivots, Mapping) else {}
-    return {benchmark: code for benchmark, code in named.items() if isinstance(code, str)}
+    by_benchmark = pivots if isinstance(pivots, Mapping) else {}
+    return {benchmark: code for benchmark, code in by_benchmark.items() if isinstance(code, str)}
 
 
 @dataclass(frozen=True, slots=True)

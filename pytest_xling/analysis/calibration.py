@@ -44,8 +44,8 @@ async def calibrate(
     Raises:
         XlingError: the annotator failed.
     """
-    wanted = [language for language in languages if language in labelled.languages]
-    items = [item for language in wanted for item in labelled.of(language)]
+    measurable = [language for language in languages if language in labelled.languages]
+    items = [item for language in measurable for item in labelled.of(language)]
     answers = [item.answer for item in items]
     signature, _ = await run.annotated(annotator, [])
     with database.read() as connection:
@@ -54,7 +54,7 @@ async def calibrate(
     asks_judge = load("annotator", annotator).asks == "judge"
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
     calibrations = []
-    for language in wanted:
+    for language in measurable:
         own = [
             (item, value)
             for item, value in zip(items, values, strict=True)
@@ -95,5 +95,5 @@ def _measured(annotator: str, aspect: str, own: Sequence[tuple[Labelled, JsonVal
 
 def _unanimous(aspect: str, own: Sequence[tuple[Labelled, JsonValue]]) -> float | None:
     """Return on which share of the answers all votes of a panel were the same."""
-    votes = [given for _, value in own if (given := votes_in(value, aspect))]
-    return sum(len(set(given)) == 1 for given in votes) / len(votes) if votes else None
+    votes = [labels for _, value in own if (labels := votes_in(value, aspect))]
+    return sum(len(set(labels)) == 1 for labels in votes) / len(votes) if votes else None

@@ -50,22 +50,22 @@ class JudgedCategories:
         given = self.given
         parts = [f"judge {judge}"]
         if given.n:
-            kappa = given.reason if given.value is None else f"κ={given.value:.2f}"
+            words = given.reason if given.value is None else f"κ={given.value:.2f}"
             if given.low is not None and given.high is not None:
-                kappa += f" ({given.low:.2f} to {given.high:.2f})"
-            parts.append(f"agrees with {given.n} given: {given.agreement:.2f} equal, {kappa}")
+                words += f" ({given.low:.2f} to {given.high:.2f})"
+            parts.append(f"agrees with {given.n} given: {given.agreement:.2f} equal, {words}")
         elif self.foreign:
             parts.append(f"those given are of another scheme, as {self.foreign[0]!r}")
         else:
             parts.append("nothing given to compare with")
         if self.measured_in:
             on_labelled = ", ".join(
-                f"{language} {'–' if (k := made.quality.kappa.value) is None else f'{k:.2f}'}"
-                f" (n={made.quality.n})"
-                for language, made in self.measured_in.items()
+                f"{language} {'–' if (k := known.quality.kappa.value) is None else f'{k:.2f}'}"
+                f" (n={known.quality.n})"
+                for language, known in self.measured_in.items()
             )
             parts.append(f"κ on labelled questions: {on_labelled}")
-        measured = {code for code, made in self.given_in.items() if made.n} | {*self.measured_in}
+        measured = {code for code, kappa in self.given_in.items() if kappa.n} | {*self.measured_in}
         if unmeasured := sorted(self.given_in.keys() - measured):
             parts.append(f"unmeasured in {', '.join(unmeasured)}")
         lacking = "" if self.samples else ": no questions were asked"
@@ -74,7 +74,7 @@ class JudgedCategories:
             number = sum(self.without.values())
             parts.append(f"{number} of {len(self.samples)} questions have none ({reason})")
             lacking = f"; {parts[-1]}"
-        kappas = {language: made.value for language, made in self.given_in.items()}
+        kappas = {language: kappa.value for language, kappa in self.given_in.items()}
         return {"source": "; ".join(parts), "kappas": kappas, "lacking": lacking}
 
 
@@ -104,8 +104,8 @@ async def judged_categories(
     foreign = tuple(sorted({*known} - _NAMES - {_NONE}))
     languages = sorted({sample.language for sample in samples})
 
-    def agreement(of: Sequence[int]) -> Kappa:
-        both = [i for i in of if known[i] and not foreign]
+    def agreement(indices: Sequence[int]) -> Kappa:
+        both = [i for i in indices if known[i] and not foreign]
         return cohen_kappa(
             [known[i] for i in both],
             [values[i]["category"] or _NONE for i in both],
@@ -114,7 +114,7 @@ async def judged_categories(
 
     return JudgedCategories(
         samples=tuple(
-            replace(sample, metadata=_with(sample.metadata, field, value["category"]))
+            replace(sample, metadata=_with_category(sample.metadata, field, value["category"]))
             for sample, value in zip(samples, values, strict=True)
         ),
         without=Counter(value["reason"] for value in values if value["category"] is None),
@@ -128,7 +128,7 @@ async def judged_categories(
     )
 
 
-def _with(metadata: Mapping[str, str], field: str, category: str | None) -> dict[str, str]:
+def _with_category(metadata: Mapping[str, str], field: str, category: str | None) -> dict[str, str]:
     others = {key: value for key, value in metadata.items() if key != field}
     return others | ({field: category} if category else {})
 
@@ -138,16 +138,16 @@ async def _measured(
 ) -> dict[str, Calibration]:
     """Return how well the judge does on labelled questions; first measure where nobody has."""
 
-    def kept() -> dict[str, Calibration]:
+    def stored() -> dict[str, Calibration]:
         with database.read() as connection:
-            found = {
+            calibrations = {
                 code: calibration_of(connection, signature=signature, language=code)
                 for code in languages
             }
-        return {code: made for code, made in found.items() if made is not None}
+        return {code: known for code, known in calibrations.items() if known is not None}
 
     labelled = bundled_labels("category")
-    before = kept()
+    before = stored()
     if missing := [c for c in languages if c not in before and c in labelled.languages]:
         await calibrate(run, database, annotator=ANNOTATOR, labelled=labelled, languages=missing)
-    return kept()
+    return stored()

@@ -117,9 +117,9 @@ def compare(
         asked = question_digests(connection, run.run_id, benchmark=benchmark)
         metrics = list(dict.fromkeys(s.metric for s in steps if s.benchmark == benchmark))
         for metric in metrics:
-            wanted = [s for s in steps if (s.benchmark, s.metric) == (benchmark, metric)]
+            own_steps = [s for s in steps if (s.benchmark, s.metric) == (benchmark, metric)]
             side = baseline.side(benchmark, metric, asked=asked, pivot=pivots(benchmark))
-            by_place = scores_by_place(connection, run.run_id, wanted)
+            by_place = scores_by_place(connection, run.run_id, own_steps)
             here = {language: scores for (_, _, language), scores in sorted(by_place.items())}
             changes += (_change(scores, side) for scores in here.values())
             missing += ((benchmark, metric, code) for code in sorted(side.then) if code not in here)
@@ -157,7 +157,7 @@ def _change(scores: Sequence[Score], side: BaselineSide) -> Change:
         return replace(row, reason=paired.refused)
     try:
         sides = paired_questions(paired.scores, paired.others)
-        made = gap_estimate(
+        estimate = gap_estimate(
             paired.scores,
             paired.others,
             replace(measure, better="lower"),  # so that what is above 0 has grown
@@ -166,22 +166,22 @@ def _change(scores: Sequence[Score], side: BaselineSide) -> Change:
         )
     except EvaluationError as error:
         return replace(row, reason=str(error))
-    if made.value is None:
-        return replace(row, reason=made.reason)
+    if estimate.value is None:
+        return replace(row, reason=estimate.reason)
     pairs = list(sides.values())
     differences = tuple(now - then for now, then in pairs)
-    size = made.value if share else cohen_dz(differences)
+    size = estimate.value if share else cohen_dz(differences)
     return replace(
         row,
         now=_mean([now for now, _ in pairs]),
         then=_mean([then for _, then in pairs]),
-        change=made.value,
-        low=made.low,
-        high=made.high,
-        n=made.n,
+        change=estimate.value,
+        low=estimate.low,
+        high=estimate.high,
+        n=estimate.n,
         size=size,
-        p=made.p,
-        reason=made.reason,
+        p=estimate.p,
+        reason=estimate.reason,
         differences=differences,
     )
 

@@ -45,13 +45,13 @@ def anchors_among(
     """
     label = load("annotator", annotator).label
 
-    def place(pair: tuple[Labelled, JsonValue]) -> bytes:
+    def sort_key(pair: tuple[Labelled, JsonValue]) -> bytes:
         item = pair[0]
         return content_key([item.claim, item.response, item.reference])
 
     return tuple(
         Anchor(item=asdict(item), given=label(value, item.aspect))
-        for item, value in sorted(labelled, key=place)[:MOST]
+        for item, value in sorted(labelled, key=sort_key)[:MOST]
     )
 
 
@@ -103,17 +103,17 @@ async def judge_again(
     _, values = await run.annotated(annotator, answers, edition=edition_of(run_id))
     label = load("annotator", annotator).label
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
-    found = []
+    drifts = []
     for calibration in measured:
         was_right: list[bool] = []
         is_right: list[bool] = []
         clusters: list[str] = []
-        for (of, item, given), value in zip(pairs, values, strict=True):
-            if of is calibration:
-                was_right.append(given == item.label)
+        for (source, item, label_then), value in zip(pairs, values, strict=True):
+            if source is calibration:
+                was_right.append(label_then == item.label)
                 is_right.append(label(value, item.aspect) == item.label)
                 clusters.append(item.cluster)
-        found.append(
+        drifts.append(
             AnchorCheck(
                 run_id=run_id,
                 signature=calibration.signature,
@@ -129,7 +129,7 @@ async def judge_again(
             )
         )
     with database.write() as connection:
-        for check in found:
+        for check in drifts:
             add_check(connection, check)
 
 

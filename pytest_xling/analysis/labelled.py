@@ -188,9 +188,9 @@ def bundled_labels(task: str) -> LabelledSet:
     Args:
         task: a key of :data:`TASKS`.
     """
-    of = TASKS[task]
-    about = of.about
-    rows = [json.loads(line) for line in of.bundled.read_text(encoding="utf-8").splitlines()]
+    spec = TASKS[task]
+    about = spec.about
+    rows = [json.loads(line) for line in spec.bundled.read_text(encoding="utf-8").splitlines()]
     held_out = [row for row in rows if row["split"] in _HELD_OUT]
     key = f"{about}_id"
     english = {r.get(key): r[about] for r in held_out if r["language"] == _ENGLISH}
@@ -199,16 +199,16 @@ def bundled_labels(task: str) -> LabelledSet:
             language=row["language"],
             claim=row[about],
             response=row.get("response", ""),
-            label=of.spellings.get(str(row[column]), row[column]),
+            label=spec.spellings.get(str(row[column]), row[column]),
             # A claim and its opposite, called by a final n, are answered with the same texts.
             cluster=row.get(key, row[about]).removesuffix("n"),
             claim_english=row.get(f"{about}_english") or english.get(row.get(key, "")),
             aspect=aspect,
-            prompt_field=of.prompt_field,
+            prompt_field=spec.prompt_field,
             reference=row.get("reference"),
         )
         for row in held_out
-        for column, aspect in of.columns.items()
+        for column, aspect in spec.columns.items()
     )
     return LabelledSet(source=_source(BUNDLED, items), human=False, items=items)
 
@@ -233,23 +233,23 @@ def read_labels(path: Path, task: str) -> LabelledSet:
     """
     text = read_utf8(path)
     reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
-    of = TASKS[task]
+    spec = TASKS[task]
     ratings: dict[tuple[str, ...], list[str]] = {}
     rated: dict[tuple[str, ...], int] = {}
     first: dict[tuple[str, ...], Labelled] = {}
     try:
-        _check_columns(reader.fieldnames or (), of, path)
+        _check_columns(reader.fieldnames or (), spec, path)
         for row in reader:
             where = f"{path}:{reader.line_num}"
             if None in row:
                 msg = f"{where}: more cells than the first line has; quote texts with commas"
                 raise DataError(msg)
-            items = _items(row, of, where=where)
+            items = _items(row, spec, where=where)
             texts = _texts(items[0])
             rater = (row.get("rater") or "").strip()
             line = rated.setdefault((*texts, rater), reader.line_num) if rater else reader.line_num
             if line < reader.line_num:
-                labelled_it = f"{rater!r} labelled this {of.labelled} on line {line} already"
+                labelled_it = f"{rater!r} labelled this {spec.labelled} on line {line} already"
                 msg = f"{where}: {labelled_it}; keep one"
                 raise DataError(msg)
             for item in items:
@@ -265,8 +265,8 @@ def read_labels(path: Path, task: str) -> LabelledSet:
         if (label := decided[key]) is not None
     )
     if not labelled:
-        below = ",".join(of.required)
-        msg = f"{path}: no labelled {of.labelled} is left; write one a line below {below}"
+        below = ",".join(spec.required)
+        msg = f"{path}: no labelled {spec.labelled} is left; write one a line below {below}"
         raise DataError(msg)
     return LabelledSet(
         source=_source(path.name, labelled),

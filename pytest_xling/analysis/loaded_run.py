@@ -222,10 +222,10 @@ def load_run(
             _cases=[case for cases in file.cases.values() for case in cases],
             _verdicts=file.verdicts,
         )
-    usual = Settings.store
-    given = os.fspath(store or os.environ.get(usual.env) or usual.default)
+    option = Settings.store
+    spec = os.fspath(store or os.environ.get(option.env) or option.default)
     try:
-        location = parse_store(given)
+        location = parse_store(spec)
     except ValueError as error:
         msg = f"store: {error}"
         raise ConfigError(msg) from error

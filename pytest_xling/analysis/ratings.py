@@ -195,8 +195,8 @@ def _check_ranks(rated: Iterable[tuple[Place, Rating]]) -> None:
     """
     to_question: defaultdict[tuple[str, ...], list[tuple[Place, int | None]]] = defaultdict(list)
     for place, rating in rated:
-        of = (*rating.annotator, rating.cells["question"])
-        to_question[of].append((place, rating.rank))
+        key = (*rating.annotator, rating.cells["question"])
+        to_question[key].append((place, rating.rank))
     for (_, annotator, question), ranks in to_question.items():
         if all(rank is None for _, rank in ranks):
             continue
@@ -298,7 +298,7 @@ def fit_ratings(
         )
     families: list[Family] = []
     if isinstance(fit, NoFit):
-        notes.extend(_why(values, design, rows, counts))
+        notes.extend(_why_no_fit(values, design, rows, counts))
     else:
         for name, grid in _grids(levels, rows, predictors).items():
             families.append(
@@ -323,13 +323,13 @@ def fit_ratings(
 
 
 def _remarks(ratings: Sequence[Rating]) -> dict[str, dict[str, Counter[str]]]:
-    made: dict[str, dict[str, Counter[str]]] = {}
+    by_model: dict[str, dict[str, Counter[str]]] = {}
     for rating in sorted(ratings, key=lambda rating: rating.cells["model"]):
-        counts = made.setdefault(rating.cells["model"], {})
+        counts = by_model.setdefault(rating.cells["model"], {})
         ranked = {} if rating.rank is None else {RANK: str(rating.rank)}
         for aspect, choice in {**rating.remarks, **ranked}.items():
             counts.setdefault(aspect, Counter())[choice] += 1
-    return made
+    return by_model
 
 
 def _random(
@@ -406,14 +406,14 @@ def _grids(
     }
 
 
-def _why(
+def _why_no_fit(
     values: Sequence[int],
     design: NDArray[np.float64],
     rows: Mapping[tuple[str, ...], NDArray[np.float64]],
     counts: Mapping[str, Counter[int]],
 ) -> list[str]:
     """Return what to look at where no model could be fitted."""
-    if empty := [name for name, given in counts.items() if not given]:
+    if empty := [name for name, count in counts.items() if not count]:
         return [f"Never rated: {'; '.join(empty)}. Collect ratings of it, or explain by less."]
     categories = np.unique(values, return_inverse=True)[1]
     direction = separating_direction(categories, design) if categories.max() else None

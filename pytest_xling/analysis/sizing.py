@@ -131,11 +131,11 @@ def pilot_of(
         share: whether values are 0 or 1.
         icc: to be used instead of what the repeats show.
     """
-    there = {(score.sample_id, score.condition): score.value for score in others}
+    other_values = {(score.sample_id, score.condition): score.value for score in others}
     differences: defaultdict[tuple[str, str], defaultdict[str, list[float]]]
     differences = defaultdict(lambda: defaultdict(list))
     for score in scores:
-        partner = there.get((score.sample_id, score.condition))
+        partner = other_values.get((score.sample_id, score.condition))
         if score.value is not None and partner is not None:
             again = _REPEAT.search(score.condition)
             difference = sign * (partner - score.value)

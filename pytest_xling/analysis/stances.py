@@ -122,7 +122,7 @@ def by_temperature(
 ) -> Iterator[tuple[float, dict[str, list[StanceRecord]]]]:
     """Yield sorted records by temperature, then language, the *pivot* first."""
     for temperature, here in groupby(records, lambda record: record.temperature):
-        languages = {code: list(of) for code, of in groupby(here, lambda record: record.language)}
+        languages = {code: list(own) for code, own in groupby(here, lambda record: record.language)}
         order = sorted(languages, key=lambda code: (code != pivot, code))
         yield temperature, {code: languages[code] for code in order}
 
@@ -138,7 +138,7 @@ def by_veracity(records: Iterable[StanceRecord]) -> dict[str, list[StanceRecord]
     }
 
 
-def at(records: Iterable[StanceRecord], level: int) -> list[StanceRecord]:
+def at_level(records: Iterable[StanceRecord], level: int) -> list[StanceRecord]:
     """Return the records of one level."""
     return [record for record in records if record.level == level]
 
@@ -166,12 +166,12 @@ def tally(flags: Iterable[tuple[StanceRecord, bool | None]]) -> Share:
     """
     known: list[tuple[str, bool]] = []
     reasons: Counter[str] = Counter()
-    for record, held in flags:
-        if held is None:
+    for record, raised in flags:
+        if raised is None:
             reasons[record.reason or "no stance"] += 1
         else:
-            known.append((record.claim, held))
-    value = sum(held for _, held in known) / len(known) if known else None
+            known.append((record.claim, raised))
+    value = sum(raised for _, raised in known) / len(known) if known else None
     low, high = interval(value, known)
     unparsed = sum(n for reason, n in reasons.items() if reason.startswith(_UNPARSED))
     why = max(sorted(reasons), key=reasons.__getitem__) if reasons else "no answers"
@@ -195,5 +195,5 @@ def interval(
         return None, None
     # In one order, so that rounding does not depend on the order answers came in.
     ordered = sorted(flags)
-    size = effective_size([float(held) for _, held in ordered], [claim for claim, _ in ordered])
+    size = effective_size([float(raised) for _, raised in ordered], [claim for claim, _ in ordered])
     return wilson_interval(value, size, alpha=_ALPHA) or (None, None)

@@ -57,22 +57,24 @@ def stored_answers(
         DataError: its data are not those that the run was asked.
     """
     faulted = {case for name, case in faulted_cases(connection, run_id) if name == benchmark.name}
-    kept = {case.case_id: case for case in read_cases(connection, run_id, benchmark=benchmark.name)}
+    cases_of_run = {
+        case.case_id: case for case in read_cases(connection, run_id, benchmark=benchmark.name)
+    }
     cases = {case.id: case for case in plan(benchmark, settings)}
     results: list[Result] = []
-    for case_id in [each for each in cases if each in kept or each in faulted]:
+    for case_id in [each for each in cases if each in cases_of_run or each in faulted]:
         job = make_job(cases[case_id], benchmark=benchmark, metrics=metrics, request=NOBODY)
-        if case_id not in kept:
+        if case_id not in cases_of_run:
             results.append(Result(job=job))
             continue
-        stored = kept[case_id]
+        stored = cases_of_run[case_id]
         response = decode_response(stored.response)
         scorable = Scorable(Answer(sample=job.sample, response=response))
         if stored.answer_key not in {scorable.key, _key_with_thoughts(job.sample, stored)}:
             raise _changed(benchmark, case_id, "asks or expects something else now")
         results.append(Result(job=job, response=response, scorable=scorable))
-    if gone := sorted(kept.keys() - cases.keys()):
-        raise _changed(benchmark, gone[0], "is not among its cases any more")
+    if unknown := sorted(cases_of_run.keys() - cases.keys()):
+        raise _changed(benchmark, unknown[0], "is not among its cases any more")
     return results
 
 

@@ -60,8 +60,10 @@ class Originals:
 
     def drawn(self, questions: int | None, *, seed: int) -> Originals:
         """Return those about so many questions, the same for a seed; None: all."""
-        kept = set(_shuffled(self.answers, seed)[:questions])
-        indices = [i for i, answer in enumerate(self.answers) if _question(answer) in kept]
+        questions_drawn = set(_shuffled(self.answers, seed)[:questions])
+        indices = [
+            i for i, answer in enumerate(self.answers) if _question(answer) in questions_drawn
+        ]
         return replace(
             self,
             answers=tuple(self.answers[i] for i in indices),
@@ -186,7 +188,7 @@ async def measure_noise(
         *(_readings(run, metric, originals, trips, seed=seed) for metric in metrics)
     )
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
-    made = [
+    measurements = [
         TranslationNoise(
             metric=metric.name,
             signature=signature,
@@ -201,9 +203,9 @@ async def measure_noise(
         for language in languages
     ]
     with database.write() as connection:
-        for noise in made:
+        for noise in measurements:
             add_noise(connection, noise)
-    return made
+    return measurements
 
 
 def _answer(sample_id: str, text: str, question: str, *, parallel_id: str = "") -> Answer:
@@ -240,31 +242,33 @@ async def _readings(
     seed: int,
 ) -> tuple[str, dict[str, dict[str, list[_Read]]]]:
     """Return a metric's signature, and by language and what was compared its readings."""
-    inputs = _beside_pivot if metric.unit == "pivot" else _beside_english
+    inputs = _pivot_inputs if metric.unit == "pivot" else _english_inputs
     by_place = {
         (language, what): of_what
         for language, own in trips.items()
         for what, of_what in inputs(metric, originals, own, seed=seed).items()
     }
-    wanted = [given for of_what in by_place.values() for _, given in of_what]
+    set_inputs = [set_input for of_what in by_place.values() for _, set_input in of_what]
     # All languages together, so that whoever is asked about them is asked at once.
-    signature, made = await run.scored(
-        metric.name, [given for given in wanted if not isinstance(given, str)]
+    signature, scores = await run.scored(
+        metric.name, [set_input for set_input in set_inputs if not isinstance(set_input, str)]
     )
-    scored = iter(made)
+    scored = iter(scores)
     readings: dict[str, dict[str, list[_Read]]] = {language: {} for language in trips}
     for (language, what), of_what in by_place.items():
         readings[language][what] = [
             (
                 question,
-                Reading(value=None, reason=given) if isinstance(given, str) else next(scored),
+                Reading(value=None, reason=set_input)
+                if isinstance(set_input, str)
+                else next(scored),
             )
-            for question, given in of_what
+            for question, set_input in of_what
         ]
     return signature, readings
 
 
-def _beside_pivot(
+def _pivot_inputs(
     _metric: Metric[Any], originals: Originals, trips: Sequence[Answer | str], *, seed: int
 ) -> dict[str, list[_Input]]:
     """Return each answer beside its own round trip, and beside another question's."""
@@ -279,22 +283,22 @@ def _beside_pivot(
         others = indices[other[question]]
         for number, index in enumerate(own):
             pivot = originals.answers[index]
-            matched.append((question, _set(trips[index], pivot)))
+            matched.append((question, _pivot_set(trips[index], pivot)))
             trip = trips[others[number % len(others)]]
-            mismatched.append((question, _set(trip, pivot)))
+            mismatched.append((question, _pivot_set(trip, pivot)))
     return {
         "matched": matched,
         "mismatched": mismatched if len(indices) >= _FEWEST else [],
     }
 
 
-def _set(trip: Answer | str, pivot: Answer) -> ScorableSet | str:
+def _pivot_set(trip: Answer | str, pivot: Answer) -> ScorableSet | str:
     if isinstance(trip, str):
         return trip
     return ScorableSet((Scorable(trip),), (Scorable(pivot),), compared=IN_PIVOT)
 
 
-def _beside_english(
+def _english_inputs(
     metric: Metric[Any],
     originals: Originals,
     trips: Sequence[Answer | str],
@@ -309,14 +313,16 @@ def _beside_english(
         groups.setdefault((_question(answer), alone), []).append(index)
     return {
         what: [
-            (question, _together(metric, [of[index] for index in group]))
+            (question, _one_input(metric, [answers[index] for index in group]))
             for (question, _), group in groups.items()
         ]
-        for what, of in (("matched", trips), ("english", originals.answers))
+        for what, answers in (("matched", trips), ("english", originals.answers))
     }
 
 
-def _together(metric: Metric[Any], answers: Sequence[Answer | str]) -> Scorable | ScorableSet | str:
+def _one_input(
+    metric: Metric[Any], answers: Sequence[Answer | str]
+) -> Scorable | ScorableSet | str:
     scorables = []
     for answer in answers:
         if isinstance(answer, str):

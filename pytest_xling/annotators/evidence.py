@@ -55,7 +55,7 @@ class Evidence(AskingAnnotator):
             ProviderFault, BudgetExceeded: a search failed.
         """
 
-        async def found(claim: str) -> list[JsonValue]:
+        async def search(claim: str) -> list[JsonValue]:
             message = Message(role="user", content=claim)
             response = await ask((message,), params={"results": self.results})
             return [
@@ -63,7 +63,7 @@ class Evidence(AskingAnnotator):
                 for result in results_of(response)
             ]
 
-        return {"found": list(await asyncio.gather(*map(found, _claims(answer))))}
+        return {"found": list(await asyncio.gather(*map(search, _claims(answer))))}
 
 
 def _claims(answer: Answer) -> list[str]:

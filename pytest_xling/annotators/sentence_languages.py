@@ -37,8 +37,8 @@ class SentenceLanguages(TextAnnotator):
 
     def signed(self) -> Mapping[str, JsonValue]:
         """Return who identifies the languages that a project declares, where one does."""
-        by = identified_by_declaration()
-        return {"languages": dict(by)} if by else {}
+        declaration = identified_by_declaration()
+        return {"languages": dict(declaration)} if declaration else {}
 
     def annotate(self, texts: Sequence[str], languages: Sequence[str]) -> list[JsonValue]:
         """Return one value per text, in order."""

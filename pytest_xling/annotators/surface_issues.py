@@ -60,8 +60,8 @@ class SurfaceIssues(AnswerAnnotator):
 
 
 def _identified(answer: Answer) -> str | None:
-    seen: Any = answer.annotations["language_id"].value
-    language: str | None = seen["language"]
+    value: Any = answer.annotations["language_id"].value
+    language: str | None = value["language"]
     return language
 
 

@@ -94,12 +94,12 @@ class Forward:
             yield
             return
         parent, name = self._stack
-        whole = getattr(parent, name)
-        setattr(parent, name, whole[:layer])
+        layers = getattr(parent, name)
+        setattr(parent, name, layers[:layer])
         try:
             yield
         finally:
-            setattr(parent, name, whole)
+            setattr(parent, name, layers)
 
 
 def precision(device: str, dtype: str) -> AbstractContextManager[None]:

@@ -102,8 +102,9 @@ class Source(ModelDirectory):
             raise ConfigError(msg) from error
         # Newer versions of the library save the path of a module that is not a folder as "".
         prompts = self.settings("config_sentence_transformers.json") or {}
-        named = prompts.get("prompts")
-        prefix = named.get(prompts.get("default_prompt_name")) if isinstance(named, dict) else None
+        by_name = prompts.get("prompts")
+        name = prompts.get("default_prompt_name")
+        prefix = by_name.get(name) if isinstance(by_name, dict) else None
         prefix = prefix if isinstance(prefix, str) else ""
         if kinds[:1] != ["Transformer"]:
             return Layout(transformer=None, pooling="sentence-transformers", prefix=prefix)

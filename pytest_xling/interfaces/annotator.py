@@ -70,7 +70,7 @@ class Annotator:
     """The least that its fields may be, of those that have one."""
 
     def __post_init__(self) -> None:
-        """Refuse a field that is below its least value."""
+        """Raise ConfigError for a field below its least value."""
         for field, least in self.minimums.items():
             value = getattr(self, field)
             if value < least:
@@ -118,16 +118,16 @@ class Annotator:
             unparsed: there is an answer, and what a judge said of it cannot be read.
         """
         by_aspect = {"": labels} if labels is None or isinstance(labels, str) else labels
-        told = {"": reasoning} if isinstance(reasoning, str) else reasoning
-        given = {aspect: by_aspect.get(aspect) for aspect in cls.aspects}
-        reasons: JsonValue = {aspect: told.get(aspect, "") for aspect in cls.aspects}
+        reasonings = {"": reasoning} if isinstance(reasoning, str) else reasoning
+        label_of = {aspect: by_aspect.get(aspect) for aspect in cls.aspects}
+        reasons: JsonValue = {aspect: reasonings.get(aspect, "") for aspect in cls.aspects}
         return {
             **{
                 aspect or cls.labelled: cls.spelled.get(label, label) if label else None
-                for aspect, label in given.items()
+                for aspect, label in label_of.items()
             },
             "reason": reason,
-            "reasoning": told.get("", "") if cls.aspects == ("",) else reasons,
+            "reasoning": reasonings.get("", "") if cls.aspects == ("",) else reasons,
             "unparsed": unparsed,
         }
 

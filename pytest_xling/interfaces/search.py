@@ -81,11 +81,11 @@ class SearchProvider:
         Raises:
             RateLimited, TransientFault, PermanentFault: nothing was found out.
         """
-        wanted = request.params.get("results", RESULTS)
-        assert isinstance(wanted, int)  # noqa: S101  for mypy: the annotator gives it
+        limit = request.params.get("results", RESULTS)
+        assert isinstance(limit, int)  # noqa: S101  for mypy: the annotator gives it
         began = time.perf_counter()
-        results = await self.search(request.messages[0].content, results=wanted)
-        rows: list[JsonValue] = [asdict(result) for result in results[:wanted]]
+        results = await self.search(request.messages[0].content, results=limit)
+        rows: list[JsonValue] = [asdict(result) for result in results[:limit]]
         return Response(
             text=canonical_json(rows),
             stop_reason="stop",

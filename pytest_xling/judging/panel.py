@@ -65,7 +65,7 @@ def agreed(annotator: Annotator, values: Sequence[JsonValue]) -> JsonValue:
         label = majority(labels)
         key = aspect or annotator.labelled
         speaker = next(
-            (value for value, given in zip(voters, labels, strict=True) if given == label), None
+            (value for value, vote in zip(voters, labels, strict=True) if vote == label), None
         )
         if label is None:
             silent = "" if speaker is None else speaker["reason"]
@@ -73,9 +73,9 @@ def agreed(annotator: Annotator, values: Sequence[JsonValue]) -> JsonValue:
         if speaker is not None and not aspect:
             merged = dict(speaker)
         merged[key] = None if speaker is None else speaker[key]
-        told: Any = {} if speaker is None else {"": speaker.get("reasoning", "")}
-        told = speaker["reasoning"] if aspect and speaker is not None else told
-        reasoning[aspect] = f"{_tally(labels)}. {told.get(aspect, '')}".strip()
+        reasons_given: Any = {} if speaker is None else {"": speaker.get("reasoning", "")}
+        reasons_given = speaker["reasoning"] if aspect and speaker is not None else reasons_given
+        reasoning[aspect] = f"{_tally(labels)}. {reasons_given.get(aspect, '')}".strip()
     merged["reason"] = "; ".join(dict.fromkeys(filter(None, reasons)))
     merged["votes"] = votes
     if "reasoning" in merged:
@@ -92,9 +92,9 @@ def majority(labels: Sequence[str | None]) -> str | None:
 
     Without a quorum there is none either: more than half must have given a label.
     """
-    given = Counter(label for label in labels if label is not None)
-    label, count = max(given.items(), key=lambda item: item[1], default=(None, 0))
-    return label if _is_quorum(labels) and 2 * count > given.total() else None
+    counts = Counter(label for label in labels if label is not None)
+    label, count = max(counts.items(), key=lambda item: item[1], default=(None, 0))
+    return label if _is_quorum(labels) and 2 * count > counts.total() else None
 
 
 def votes_in(value: JsonValue, aspect: str = "") -> list[str | None]:
@@ -111,13 +111,13 @@ def _is_quorum(labels: Sequence[str | None]) -> bool:
 def _why_none(labels: Sequence[str | None], *, aspect: str, silent: str) -> str:
     """Say why *labels* have no majority; *silent* is the reason of the first who gave none."""
     on = f" on {aspect}" if aspect else ""
-    given = len(labels) - labels.count(None)
+    votes_cast = len(labels) - labels.count(None)
     if _is_quorum(labels):
         return f"the judges are split{on}"
-    if not given:
+    if not votes_cast:
         return silent
-    votes = "vote" if given == 1 else "votes"
-    return f"{given} {votes} of {len(labels)}{on}, and more than half are needed: {silent}"
+    votes = "vote" if votes_cast == 1 else "votes"
+    return f"{votes_cast} {votes} of {len(labels)}{on}, and more than half are needed: {silent}"
 
 
 def _tally(labels: Sequence[str | None]) -> str:

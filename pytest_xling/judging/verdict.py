@@ -100,7 +100,7 @@ class Form:
         """Return the one verdict of *response*; one that was cut off has none."""
         verdict = self.read(response.text or "")
         cut_off = response.stop_reason == "length" and verdict.label is not None
-        return _unread(CUT_OFF) if cut_off else verdict
+        return _unparsed(CUT_OFF) if cut_off else verdict
 
     def read(self, reply: str) -> Verdict:
         """Return the one verdict that *reply* gives under the key, or why there is none.
@@ -109,21 +109,21 @@ class Form:
         knows the key. Several verdicts that differ are none.
         """
         if len(reply) > _LONGEST:
-            return _unread(f"it has more than {_LONGEST} characters")
+            return _unparsed(f"it has more than {_LONGEST} characters")
         text = clean(reply).strip()
         if not text:
-            return _unread("it is empty")
+            return _unparsed("it is empty")
         match sorted(self._named(text)):
             case []:
-                return _unread("it has no verdict under the key that was asked for")
+                return _unparsed("it has no verdict under the key that was asked for")
             case [label] if label in self.labels:
                 return Verdict(label=label, reasoning=self._reasoning(text))
             case [label] if label == _DECLINES:
                 verdict = Verdict(wrong="the judge declines to judge")
             case [_]:
-                verdict = _unread(f"its verdict is none of {', '.join(self.labels)}")
+                verdict = _unparsed(f"its verdict is none of {', '.join(self.labels)}")
             case _:
-                verdict = _unread("it names several verdicts")
+                verdict = _unparsed("it names several verdicts")
         return verdict
 
     def _named(self, text: str) -> set[str]:
@@ -170,9 +170,9 @@ def continued(response: Response, *, first_words: Mapping[str, str]) -> Verdict:
     word = re.search(r"\w+", reply.partition("\n")[0])
     label = first_words.get(word[0].casefold()) if word else None
     if label and word and response.stop_reason == "length" and word.end() == len(reply):
-        return _unread(CUT_OFF)
-    return Verdict(label=label) if label else _unread("its first word is no label")
+        return _unparsed(CUT_OFF)
+    return Verdict(label=label) if label else _unparsed("its first word is no label")
 
 
-def _unread(wrong: str) -> Verdict:
+def _unparsed(wrong: str) -> Verdict:
     return Verdict(wrong=wrong, unparsed=True)

@@ -25,12 +25,12 @@ class _HasLabel(Metric[Answer]):
 
     def read(self, answer: Answer, /) -> Reading:
         """Return the reading of one answer."""
-        seen: Any = answer.annotations["correctness_label"].value
-        if seen["label"] is None:
-            return Reading(value=None, reason=printable(seen["reason"], limit=_SHOWN))
-        if seen["label"] != self.name:
+        value: Any = answer.annotations["correctness_label"].value
+        if value["label"] is None:
+            return Reading(value=None, reason=printable(value["reason"], limit=_SHOWN))
+        if value["label"] != self.name:
             return Reading(value=0.0)
-        reasoning = printable(seen["reasoning"], limit=_SHOWN)
+        reasoning = printable(value["reasoning"], limit=_SHOWN)
         return Reading(value=1.0, reason=reasoning or "the judge gave no reasoning")
 
 

@@ -43,17 +43,17 @@ class EmpathyMetric(Metric[Input]):
 
     def check(self) -> None:
         """Raise ConfigError where no annotator is called so."""
-        how, colon, folder = self.empathy.partition(":")
-        if how not in _ANNOTATORS:
+        kind, colon, folder = self.empathy.partition(":")
+        if kind not in _ANNOTATORS:
             msg = (
                 f"--xling-param=empathy={self.empathy}: no such annotator."
-                f"{did_you_mean(how, _ANNOTATORS)} Known: head, head:DIR, llm"
+                f"{did_you_mean(kind, _ANNOTATORS)} Known: head, head:DIR, llm"
             )
             raise ConfigError(msg)
-        if colon and (how != "head" or not folder.strip()):
+        if colon and (kind != "head" or not folder.strip()):
             whence = (
                 "name the folder after the colon that `xling train empathy` wrote"
-                if how == "head"
+                if kind == "head"
                 else "'llm' takes nothing after a colon. Its model is the one of --xling-judge"
             )
             msg = f"--xling-param=empathy={self.empathy}: {whence}"
@@ -83,25 +83,25 @@ class EmpathyConsistency(EmpathyMetric[AnswerSet], Number[AnswerSet]):
 
     def read(self, each: AnswerSet, /) -> Reading:
         """Return the reading of one set."""
-        here, there = self._profile(each.answers), self._profile(each.pivot)
-        if isinstance(here, str):
-            return Reading(value=None, reason=here)
+        profile, pivot_profile = self._profile(each.answers), self._profile(each.pivot)
+        if isinstance(profile, str):
+            return Reading(value=None, reason=profile)
         pivot = each.pivot[0].language if each.pivot else "the pivot language"
-        if isinstance(there, str):
-            return Reading(value=None, reason=f"in {pivot}: {there}")
+        if isinstance(pivot_profile, str):
+            return Reading(value=None, reason=f"in {pivot}: {pivot_profile}")
         lacking, added = (
             [
                 mechanism
-                for mechanism, own, other in zip(MECHANISMS, here, there, strict=True)
+                for mechanism, own, other in zip(MECHANISMS, profile, pivot_profile, strict=True)
                 if own != other and own == presence
             ]
             for presence in ("absent", "present")
         )
-        if here == there:
+        if profile == pivot_profile:
             return Reading(value=1.0)
         parts = (("lacks", lacking), ("adds", added))
-        told = ", ".join(f"{verb} {' and '.join(named)}" for verb, named in parts if named)
-        return Reading(value=0.0, reason=f"beside {pivot}: {told}".replace("_", " "))
+        changes = ", ".join(f"{verb} {' and '.join(names)}" for verb, names in parts if names)
+        return Reading(value=0.0, reason=f"beside {pivot}: {changes}".replace("_", " "))
 
     def _profile(self, answers: Sequence[Answer]) -> Profile | str:
         """Return the profile most of *answers* have, or why there is none."""
@@ -138,8 +138,8 @@ class _MechanismMetric(EmpathyMetric[Answer], Number[Answer]):
         if presence is None:
             reason = printable(value["reason"], limit=_SHOWN)
             return Reading(value=None, reason=reason or "the annotator found nothing")
-        told = printable(value["reasoning"][self.mechanism], limit=_SHOWN)
-        return Reading(value=float(presence == "present"), reason=told)
+        reasoning = printable(value["reasoning"][self.mechanism], limit=_SHOWN)
+        return Reading(value=float(presence == "present"), reason=reasoning)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

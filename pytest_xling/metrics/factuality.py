@@ -130,7 +130,7 @@ class FactualityF1AtK(_Supported):
     k: int = 10
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be."""
+        """Raise ConfigError where k is below 1."""
         _Supported.__post_init__(self)
         if self.k < 1:
             msg = f"{self.name}: k must be at least 1, not {self.k}"
@@ -231,8 +231,8 @@ def _reasoning(value: Any) -> str:  # noqa: ANN401  JSON
 def _searched(answer: Answer) -> list[tuple[str, list[dict[str, str]]]]:
     """Return the claims of *answer*, each with what was found on it."""
     claims = _value(answer, "verifiable_claims")["claims"] or ()
-    found = _value(answer, "evidence")["found"]
-    return [(claim["text"], results) for claim, results in zip(claims, found, strict=True)]
+    results = _value(answer, "evidence")["found"]
+    return [(claim["text"], own) for claim, own in zip(claims, results, strict=True)]
 
 
 def _read_together(results: Sequence[Mapping[str, str]]) -> str:

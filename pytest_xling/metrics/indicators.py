@@ -114,10 +114,10 @@ class EnglishAnswer(Flag[Answer]):
         expected = find(answer.language)
         if expected.code == "en":
             return _ENGLISH
-        seen: Any = answer.annotations["language_id"].value
-        if seen["language"] is None:
+        value: Any = answer.annotations["language_id"].value
+        if value["language"] is None:
             return _NO_LETTERS
-        if seen["langid"] != "en":
+        if value["langid"] != "en":
             return _CLEAR
         reason = f"answered in English, expected {expected.english_name} ({expected.code})"
         return Reading(value=1.0, reason=reason)

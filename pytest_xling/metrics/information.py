@@ -38,7 +38,7 @@ class _Information(ClaimSupport[AnswerSet]):
     gamma: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be."""
+        """Raise ConfigError where gamma is negative."""
         ClaimSupport.__post_init__(self)
         if self.gamma < 0:
             msg = f"{self.name}: gamma must be 0 or more, not {self.gamma}"
@@ -59,8 +59,8 @@ class _Information(ClaimSupport[AnswerSet]):
             _check(claim, side=side, text=readable(other, text_in=self.text_in))
             for answer, pivot in zip(answers.answers, answers.pivot, strict=False)
             if _claims(answer) and _claims(pivot)
-            for side, of, other in (("own", answer, pivot), ("pivot", pivot, answer))
-            for claim in _claims(of)
+            for side, checked, other in (("own", answer, pivot), ("pivot", pivot, answer))
+            for claim in _claims(checked)
         ]
 
     def side(self, answers: AnswerSet, name: str) -> tuple[float | None, list[Answer], str]:

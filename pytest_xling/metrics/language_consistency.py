@@ -28,13 +28,13 @@ class LanguageConsistency(Number[Answer]):
 
 
 def _read(answer: Answer) -> Reading:
-    seen: Any = answer.annotations["sentence_languages"].value
+    value: Any = answer.annotations["sentence_languages"].value
     expected = find(answer.language)
-    if not seen["known"]:
+    if not value["known"]:
         return Reading(value=None, reason=f"langid does not know {expected.english_name}")
     if expected.langid_misreads:
         return Reading(value=None, reason=expected.langid_misreads)
-    counts: dict[str, int] = seen["counts"]
+    counts: dict[str, int] = value["counts"]
     total = sum(counts.values())
     if not total:
         return Reading(value=None, reason="no sentence with letters")

@@ -68,7 +68,7 @@ class _HasPhrase(Number[Answer]):
         # English can be told from any language, whoever decides in the end.
         if translated or identified in known_languages() or seen["langid"] == ENGLISH:
             return _CLEAR
-        return Reading(value=None, reason=f"no phrases are known for {_named(identified)}")
+        return Reading(value=None, reason=f"no phrases are known for {_language_name(identified)}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +104,7 @@ class Disclaimer(_HasPhrase):
         return disclaimer(text, languages)
 
 
-def _named(code: str) -> str:
+def _language_name(code: str) -> str:
     try:
         return f"{find(code).english_name} ({code})"
     except ConfigError:

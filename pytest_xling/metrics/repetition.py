@@ -35,7 +35,7 @@ class Repetition(Flag[Answer]):
     times: int = 4
 
     def __post_init__(self) -> None:
-        """Refuse what would flag every answer."""
+        """Raise ConfigError for parameters by which every answer would be flagged."""
         if self.length < 1:
             msg = f"repetition: length must be at least 1, not {self.length}"
             raise ConfigError(msg)

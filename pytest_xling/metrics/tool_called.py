@@ -21,8 +21,8 @@ class ToolCalled(Flag[Answer]):
     def read(self, answer: Answer, /) -> Reading:
         """Return the reading of one answer."""
         called = [call.name for call in answer.response.tool_calls]
-        wanted = answer.sample.prompt.get(TOOL)
-        if wanted in called or (wanted is None and called):
+        expected = answer.sample.prompt.get(TOOL)
+        if expected in called or (expected is None and called):
             return Reading(value=0.0)
         instead = f"called {', '.join(called)}" if called else "called no tool"
-        return Reading(value=1.0, reason=f"{instead}, not {wanted}" if wanted else instead)
+        return Reading(value=1.0, reason=f"{instead}, not {expected}" if expected else instead)

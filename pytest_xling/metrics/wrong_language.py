@@ -56,10 +56,10 @@ class _ByEvidence(Flag[Input]):
             return Reading(value=None, reason=expected.unidentified)
         return self._weighed(text.annotations["language_evidence"].value, expected)
 
-    def _weighed(self, seen: Any, expected: Language) -> Reading:  # noqa: ANN401  JSON
-        letters, language = seen["letters"], seen["language"]
-        other_script = seen["own"] < _OTHER_SCRIPT
-        if seen["weight"] < (self.script_letters if other_script else self.letters):
+    def _weighed(self, evidence: Any, expected: Language) -> Reading:  # noqa: ANN401  JSON
+        letters, language = evidence["letters"], evidence["language"]
+        other_script = evidence["own"] < _OTHER_SCRIPT
+        if evidence["weight"] < (self.script_letters if other_script else self.letters):
             reason = f"{letters} letters: too few to tell the language" if letters else _ONLY_NAMES
             return Reading(value=None, reason=reason)
         if other_script:
@@ -68,18 +68,20 @@ class _ByEvidence(Flag[Input]):
                 if language in {None, expected.identified_as}
                 else f" nearest to {named(language)},"
             )
-            reason = f"written in {seen['script']} letters,{nearest} expected "
+            reason = f"written in {evidence['script']} letters,{nearest} expected "
             return Reading(value=1.0, reason=reason + named(expected.code))
-        if language is None or (seen["by"] == "cld2" and seen["weight"] < self.cld2_letters):
+        if language is None or (
+            evidence["by"] == "cld2" and evidence["weight"] < self.cld2_letters
+        ):
             reason = f"{letters} letters: CLD2 cannot tell whether this is {expected.english_name}"
             return Reading(value=None, reason=reason)
         if language == expected.identified_as:
             return _CLEAR
-        if seen["lead"] is not None and seen["lead"] < self.lead:
+        if evidence["lead"] is not None and evidence["lead"] < self.lead:
             other = named(language)
             reason = f"{letters} letters: too few to tell {expected.english_name} from {other}"
             return Reading(value=None, reason=reason)
-        return _wrong(language, by=seen["by"], expected=expected)
+        return _wrong(language, by=evidence["by"], expected=expected)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,12 +234,12 @@ class ArgumentLanguage(_ByEvidence[AnswerSet]):
         return replace(unknown, reason=f"{unknown.reason}, for {pivot}") if unknown else readings[0]
 
 
-def _by_calmqa(seen: Any, expected: Language) -> Reading:  # noqa: ANN401  JSON
-    if seen["language"] is None:
+def _by_calmqa(evidence: Any, expected: Language) -> Reading:  # noqa: ANN401  JSON
+    if evidence["language"] is None:
         return _NO_LETTERS
-    if seen["language"] == expected.identified_as:
+    if evidence["language"] == expected.identified_as:
         return _CLEAR
-    return _wrong(seen["language"], by=seen["by"], expected=expected)
+    return _wrong(evidence["language"], by=evidence["by"], expected=expected)
 
 
 def _wrong(language: str, *, by: str, expected: Language) -> Reading:

@@ -54,8 +54,8 @@ class WrongLine(Flag[Answer]):
         expected = find(answer.language)
         if not expected.identifiable:
             return Reading(value=None, reason=expected.unidentified)
-        seen: Any = answer.annotations["line_languages"].value
-        lines = seen["lines"]
+        value: Any = answer.annotations["line_languages"].value
+        lines = value["lines"]
         if not lines:
             reason = "no line with enough words besides code, addresses, numbers and names"
             return Reading(value=None, reason=reason)

@@ -54,14 +54,14 @@ class ModelDirectory:
         if path.is_dir():
             path = path.resolve()
             return cls(path=path, name=path.name)
-        named = None if path.is_absolute() or path.exists() else hub.split_name(spec)
-        if named is None:
+        repository = None if path.is_absolute() or path.exists() else hub.split_name(spec)
+        if repository is None:
             msg = (
                 f"{cls.label.format(spec)}: there is no such directory in {Path.cwd()}, and it is "
                 f"no name the hub could have; {cls.advice}"
             )
             raise ConfigError(msg)
-        name, revision = named
+        name, revision = repository
         try:
             path = hub.settings_directory(name, revision, complete=cls.has_settings)
         except ConfigError as error:
@@ -154,8 +154,8 @@ class ModelDirectory:
         if pickled:
             msg += f", only {pickled}, a pickle, which may run any code and so is not read"
         if other:
-            named = self.named_by.format(f"{self.name}@{other}")
-            msg += f"; its revision {other} has them: write {named}"
+            pinned = self.named_by.format(f"{self.name}@{other}")
+            msg += f"; its revision {other} has them: write {pinned}"
         if other and other.startswith("refs/pr/"):
             msg += " (a pull request, which anybody may make: see who did)"
         return ConfigError(

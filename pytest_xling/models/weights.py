@@ -57,7 +57,7 @@ def read_weights(
         raw = path.read_bytes()
         read = dict(load(raw))
         header: Any = json.loads(metadata_of(raw)["about"])
-        found = header["version"]
+        version_found = header["version"]
         header = {**header, **{key: read_value(header[key]) for key, read_value in about.items()}}
     except FileNotFoundError as error:
         msg = f"{of}: there is no {path}; check the path or {again}"
@@ -68,8 +68,8 @@ def read_weights(
     except (SafetensorError, KeyError, TypeError, ValueError) as error:
         msg = f"{of}: {path} holds no weights of {of} ({error}); {again}"
         raise ConfigError(msg) from error
-    if found != version:
-        msg = f"{of}: {path} is of version {found}, and this is {version}; {again}"
+    if version_found != version:
+        msg = f"{of}: {path} is of version {version_found}, and this is {version}; {again}"
         raise ConfigError(msg)
     if not set(tensors) <= read.keys() or not all(np.isfinite(t).all() for t in read.values()):
         msg = f"{of}: the weights in {path} are damaged; {again}"

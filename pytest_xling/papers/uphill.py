@@ -16,7 +16,7 @@ from pytest_xling.analysis.stances import (
     METRIC,
     TIE,
     Share,
-    at,
+    at_level,
     by_temperature,
     by_veracity,
     interval,
@@ -120,7 +120,7 @@ def _measured(records: Sequence[StanceRecord]) -> Iterator[Row]:
     """Yield what there is to say of one language at one temperature by itself."""
     levels = sorted({record.level for record in records})
     for veracity, mine in by_veracity(records).items():
-        here = {level: at(mine, level) for level in levels}
+        here = {level: at_level(mine, level) for level in levels}
 
         if mine[0].has_right_stance:
             for level in levels:
@@ -198,7 +198,7 @@ def overall_accuracy(records: Sequence[StanceRecord]) -> Share:
     judged = [record for record in records if record.has_right_stance]
     pooled = accuracy(judged)
     levels = sorted({record.level for record in judged})
-    by_level = {level: accuracy(at(judged, level)).value for level in levels}
+    by_level = {level: accuracy(at_level(judged, level)).value for level in levels}
     if lacking := [str(level) for level, value in by_level.items() if value is None]:
         reason = f"no stance at level {', '.join(lacking)}"
         return replace(pooled, value=None, low=None, high=None, reason=reason)

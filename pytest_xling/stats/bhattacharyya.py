@@ -63,12 +63,12 @@ def bhattacharyya(
     shared = (first.get(name, 0) * second.get(name, 0) for name in sorted(occurring))
     value = min(1.0, math.fsum(map(math.sqrt, shared)) / math.sqrt(n * m))
     scale, df = 8 * n * m / (n + m), categories - 1
-    seen = scale * (1 - value)
+    bound = scale * (1 - value)
     # Nearer than the same distribution mostly comes is by luck, and shows no less than that does.
-    usual = max(seen, float(chdtri(df, 0.5)))
+    usual = max(bound, float(chdtri(df, 0.5)))
 
     def end(distance: float, tail: float) -> float:
         possible = float(chdtr(df, distance)) > tail
         return max(0.0, 1 - float(chndtrinc(distance, df, tail)) / scale) if possible else 1.0
 
-    return Bhattacharyya(value=value, low=end(usual, alpha / 2), high=end(seen, 1 - alpha / 2))
+    return Bhattacharyya(value=value, low=end(usual, alpha / 2), high=end(bound, 1 - alpha / 2))

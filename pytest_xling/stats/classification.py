@@ -195,16 +195,16 @@ def _recall(cells: Counter[Cell]) -> Reading:
     sizes = _sizes(cells)
     if missing := _missing(sizes[True], sizes[False]):
         return Reading(value=None, reason=missing)
-    return Reading(value=sum(cells[of, of] / sizes[of] for of in _CLASSES) / 2)
+    return Reading(value=sum(cells[label, label] / sizes[label] for label in _CLASSES) / 2)
 
 
 def _precision(cells: Counter[Cell], *, never_named: float | None = None) -> Reading:
     scores = []
-    for of in _CLASSES:
-        named = cells[True, of] + cells[False, of]
-        score = cells[of, of] / named if named else never_named
+    for label in _CLASSES:
+        predicted = cells[True, label] + cells[False, label]
+        score = cells[label, label] / predicted if predicted else never_named
         if score is None:
-            return Reading(value=None, reason=f"no answer was said to be {_NAMES[of]}")
+            return Reading(value=None, reason=f"no answer was said to be {_NAMES[label]}")
         scores.append(score)
     return Reading(value=sum(scores) / 2)
 
@@ -214,8 +214,10 @@ def _f1(cells: Counter[Cell]) -> Reading:
     sizes = _sizes(cells)
     if missing := _missing(sizes[True], sizes[False]):
         return Reading(value=None, reason=missing)
-    named = {of: cells[True, of] + cells[False, of] for of in _CLASSES}
-    return Reading(value=sum(cells[of, of] / (named[of] + sizes[of]) for of in _CLASSES))
+    predicted = {label: cells[True, label] + cells[False, label] for label in _CLASSES}
+    return Reading(
+        value=sum(cells[label, label] / (predicted[label] + sizes[label]) for label in _CLASSES)
+    )
 
 
 def _accuracy(cells: Counter[Cell]) -> Reading:

@@ -145,16 +145,16 @@ def fit_clmm(
     design = _matrix(fixed, len(ratings))
     codes = [_codes(groups) for groups in labels]
     counts = [int(code.max()) + 1 if len(code) else 0 for code in codes]
-    if reason := _unfit(levels, categories, design, dict(zip(random, counts, strict=True))):
+    if reason := _why_unfit(levels, categories, design, dict(zip(random, counts, strict=True))):
         return NoFit(reason=reason)
     likelihood = _Likelihood(categories, design, codes, points)
-    found = _maximise(likelihood)
-    if isinstance(found, NoFit):
-        return found
-    estimates, covariance, value = found
+    fitted = _maximise(likelihood)
+    if isinstance(fitted, NoFit):
+        return fitted
+    estimates, covariance, value = fitted
     borders = len(levels) - 1
     names = [f"{low}|{high}" for low, high in pairwise(levels)]
-    made = [
+    coefficients = [
         Coefficient(name=name, estimate=float(estimate), se=float(se))
         for name, estimate, se in zip(
             [*names, *fixed],
@@ -167,8 +167,8 @@ def fit_clmm(
     explained = design @ estimates[borders:together]
     return Clmm(
         n=len(categories),
-        thresholds=tuple(made[:borders]),
-        fixed=tuple(made[borders:]),
+        thresholds=tuple(coefficients[:borders]),
+        fixed=tuple(coefficients[borders:]),
         random=tuple(
             RandomIntercept(name=name, groups=groups, sd=abs(float(sd)))
             for name, groups, sd in zip(random, counts, estimates[together:], strict=True)
@@ -190,7 +190,7 @@ def _codes(labels: Sequence[object]) -> NDArray[np.intp]:
     return np.array([numbers.setdefault(label, len(numbers)) for label in labels], dtype=np.intp)
 
 
-def _unfit(
+def _why_unfit(
     levels: NDArray[np.int_],
     categories: NDArray[np.intp],
     design: NDArray[np.float64],
@@ -336,17 +336,17 @@ class _Likelihood:
 
     def natural(self, parameters: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return S x P parameters whose thresholds are thresholds."""
-        made = parameters.copy()
+        converted = parameters.copy()
         steps = np.exp(np.clip(parameters[:, 1 : self.borders], -_LARGEST_LOG, _LARGEST_LOG))
-        made[:, 1 : self.borders] = parameters[:, :1] + np.cumsum(steps, axis=1)
-        return made
+        converted[:, 1 : self.borders] = parameters[:, :1] + np.cumsum(steps, axis=1)
+        return converted
 
     def __call__(self, parameters: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return S log-likelihoods of S x P parameters."""
         together = max(1, _MOST_NUMBERS // len(self.times))
         parts = [
-            self._values(self.natural(parameters[at : at + together]))
-            for at in range(0, len(parameters), together)
+            self._values(self.natural(parameters[start : start + together]))
+            for start in range(0, len(parameters), together)
         ]
         return np.concatenate(parts)
 
@@ -358,10 +358,10 @@ class _Likelihood:
         ends = _Ends(thresholds[:, self.categories + 1] - eta, thresholds[:, self.categories] - eta)
         none = np.zeros((len(parameters), 2))
         sds = np.hstack([parameters[:, self.borders + width :], none])
-        at = self._mode(ends, sds[:, :1], sds[:, 1:2])
+        mode = self._mode(ends, sds[:, :1], sds[:, 1:2])
         if self.terms == 1 and self.points > 1:
-            return self._quadrature(ends, sds[:, :1], at)
-        laplace: NDArray[np.float64] = at.height - at.log_information / 2
+            return self._quadrature(ends, sds[:, :1], mode)
+        laplace: NDArray[np.float64] = mode.height - mode.log_information / 2
         return laplace
 
     def _mode(self, ends: _Ends, inner: NDArray[np.float64], outer: NDArray[np.float64]) -> _Mode:
@@ -431,13 +431,13 @@ class _Likelihood:
         sums: NDArray[np.float64] = np.add.reduceat(values, self.outer_starts, axis=-1)
         return sums
 
-    def _quadrature(self, ends: _Ends, sd: NDArray[np.float64], at: _Mode) -> NDArray[np.float64]:
+    def _quadrature(self, ends: _Ends, sd: NDArray[np.float64], mode: _Mode) -> NDArray[np.float64]:
         """Integrate each group's likelihood over its effect, at points about its mode."""
         nodes, weights = np.polynomial.hermite.hermgauss(self.points)
-        spread = 1 / np.sqrt(at.information)
+        spread = 1 / np.sqrt(mode.information)
         logs = []
         for node, weight in zip(nodes, weights, strict=True):
-            effects = at.effects + math.sqrt(2) * node * spread
+            effects = mode.effects + math.sqrt(2) * node * spread
             rated = self._by_group(ends.logs((sd * effects)[:, self.group]))
             logs.append(rated - effects**2 / 2 + node**2 + math.log(weight))
         sums = logsumexp(np.stack(logs), axis=0) + np.log(spread) - math.log(math.pi) / 2
@@ -466,18 +466,18 @@ def _maximise(
     size = len(likelihood.start)
     near = np.vstack([np.zeros((1, size)), np.eye(size), -np.eye(size)])
 
-    def slope(at: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        values = -np.nan_to_num(likelihood(at + _SLOPE_STEP * near), nan=-1e10, neginf=-1e10)
+    def slope(point: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        values = -np.nan_to_num(likelihood(point + _SLOPE_STEP * near), nan=-1e10, neginf=-1e10)
         up, down = values[1 : size + 1], values[size + 1 :]
         return float(values[0]), (up - down) / (2 * _SLOPE_STEP)
 
     solved: Any = minimize(slope, likelihood.start, jac=True, method="BFGS", options={"gtol": 1e-6})
-    at: NDArray[np.float64] = solved.x
-    sds = np.abs(at[size - likelihood.terms :])
+    point: NDArray[np.float64] = solved.x
+    sds = np.abs(point[size - likelihood.terms :])
     if sds.size and sds.max() > _UNBOUNDED:
         return NoFit(reason="the groups of raters share no category: how they differ has no bound")
-    value, gradient = slope(at)
-    information = _information(likelihood, at)
+    value, gradient = slope(point)
+    information = _information(likelihood, point)
     try:
         np.linalg.cholesky(information)
     except np.linalg.LinAlgError:
@@ -487,22 +487,22 @@ def _maximise(
         return NoFit(reason="the search for the highest likelihood did not end")
     inner = np.linalg.inv(information)
     jacobian = np.eye(size)
-    steps = np.exp(at[1 : likelihood.borders])
+    steps = np.exp(point[1 : likelihood.borders])
     jacobian[: likelihood.borders, 0] = 1
     for border in range(1, likelihood.borders):
         jacobian[border : likelihood.borders, border] = steps[border - 1]
-    return likelihood.natural(at[None])[0], jacobian @ inner @ jacobian.T, -value
+    return likelihood.natural(point[None])[0], jacobian @ inner @ jacobian.T, -value
 
 
-def _information(likelihood: _Likelihood, at: NDArray[np.float64]) -> NDArray[np.float64]:
+def _information(likelihood: _Likelihood, point: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the observed information by second differences."""
-    size = len(at)
+    size = len(point)
     unit = _CURVE_STEP * np.eye(size)
     pairs = list(combinations(range(size), 2))
-    tried = [at, *(at + unit), *(at - unit)]
+    tried = [point, *(point + unit), *(point - unit)]
     for first, second in pairs:
         both, apart = unit[first] + unit[second], unit[first] - unit[second]
-        tried += [at + both, at - both, at + apart, at - apart]
+        tried += [point + both, point - both, point + apart, point - apart]
     values = likelihood(np.array(tried))
     curved = np.diag(values[1 : size + 1] + values[size + 1 : 2 * size + 1] - 2 * values[0])
     for number, (first, second) in enumerate(pairs):
@@ -549,30 +549,30 @@ def marginal_means(
     check_alpha(alpha)
     borders = len(model.thresholds)
     from_thresholds = np.full(borders, -1 / borders)
-    made = []
+    means = []
     for name, row in grid.items():
-        estimate, se = _combined(model, np.concatenate([from_thresholds, row]))
+        estimate, se = _linear_combination(model, np.concatenate([from_thresholds, row]))
         half = two_sided_z(alpha) * se
-        made.append(
+        means.append(
             MarginalMean(
                 name=name, estimate=estimate, se=se, low=estimate - half, high=estimate + half
             )
         )
-    return made
+    return means
 
 
 def contrasts(model: Clmm, grid: Mapping[str, NDArray[np.float64]]) -> list[Contrast]:
     """Compare each two rows of *grid*; else as :func:`marginal_means`."""
     none = np.zeros(len(model.thresholds))
-    made = []
-    for (first, one), (second, other) in combinations(grid.items(), 2):
-        estimate, se = _combined(model, np.concatenate([none, one - other]))
+    differences = []
+    for (first, first_row), (second, second_row) in combinations(grid.items(), 2):
+        estimate, se = _linear_combination(model, np.concatenate([none, first_row - second_row]))
         z = estimate / se
         p = beyond(math.sqrt(2) * abs(z), len(grid), math.inf)
-        made.append(Contrast(first=first, second=second, estimate=estimate, se=se, z=z, p=p))
-    return made
+        differences.append(Contrast(first=first, second=second, estimate=estimate, se=se, z=z, p=p))
+    return differences
 
 
-def _combined(model: Clmm, weights: NDArray[np.float64]) -> tuple[float, float]:
+def _linear_combination(model: Clmm, weights: NDArray[np.float64]) -> tuple[float, float]:
     estimates = np.array([each.estimate for each in (*model.thresholds, *model.fixed)])
     return float(weights @ estimates), math.sqrt(float(weights @ model.covariance @ weights))

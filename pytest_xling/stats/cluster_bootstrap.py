@@ -92,8 +92,8 @@ def cluster_bootstrap(
     if np.isinf(table).any():
         msg = "a value is infinite"
         raise ValueError(msg)
-    there = ~np.isnan(table)
-    sums, counts = np.where(there, table, 0.0), there.astype(np.float64)
+    present = ~np.isnan(table)
+    sums, counts = np.where(present, table, 0.0), present.astype(np.float64)
     used = counts.any(axis=1)
     sums, counts = sums[used], counts[used]
     n = np.count_nonzero(counts, axis=0)
@@ -103,7 +103,9 @@ def cluster_bootstrap(
     width = np.where(counts > 0, np.abs(own - means), 0.0).max(axis=0, initial=0.0)
     size = np.where(counts > 0, np.abs(own), 0.0).max(axis=0, initial=0.0)
     spread = np.flatnonzero((n > 1) & (width > RESOLUTION * size))
-    results = [_without(float(mean), int(many)) for mean, many in zip(means, n, strict=True)]
+    results = [
+        _without_interval(float(mean), int(many)) for mean, many in zip(means, n, strict=True)
+    ]
     # Few of many clusters are drawn among themselves: else their number would be chance as well.
     alone = (n[spread] < len(sums)) & (n[spread] <= _FEW)
     shared, block = spread[~alone], max(1, _CELLS // resamples)
@@ -111,7 +113,7 @@ def cluster_bootstrap(
     for chosen in (*blocks, *(spread[alone][:, None])):
         rows = np.ix_(counts[:, chosen].any(axis=1), chosen)
         drawn_results = _intervals(
-            _drawn(sums[rows], counts[rows], resamples=resamples, seed=seed),
+            _resampled_means(sums[rows], counts[rows], resamples=resamples, seed=seed),
             means[chosen],
             _acceleration(sums[rows], counts[rows]),
             n[chosen],
@@ -124,7 +126,7 @@ def cluster_bootstrap(
     return results
 
 
-def _without(mean: float, n: int) -> BootstrapMean:
+def _without_interval(mean: float, n: int) -> BootstrapMean:
     reason = {0: "no cluster has a value", 1: "one cluster has no spread"}.get(
         n, f"the values of all {n} clusters are equal: drawing them again shows no spread"
     )
@@ -132,48 +134,51 @@ def _without(mean: float, n: int) -> BootstrapMean:
     return BootstrapMean(mean=known, low=None, high=None, error=None, p=None, n=n, reason=reason)
 
 
-def _drawn(
+def _resampled_means(
     sums: NDArray[np.float64], counts: NDArray[np.float64], *, resamples: int, seed: int
 ) -> NDArray[np.float64]:
     """Return the resampled means, columns x resamples, sorted; NaN, last, where none has a value.
 
     How often each cluster is drawn stands in a matrix, so that all columns are one product.
     """
-    many, k = sums.shape
+    clusters, k = sums.shape
     random = np.random.default_rng(seed)
     alike = bool((counts == counts[:, :1]).all() and np.ptp(counts[:, 0]) == 0)
     both = sums if alike else np.concatenate([sums, counts], axis=1)
     means = np.empty((k, resamples))
-    step = max(1, min(resamples, _CELLS // (4 * many)))
+    step = max(1, min(resamples, _CELLS // (4 * clusters)))
     for start in range(0, resamples, step):
         rows = min(step, resamples - start)
-        picked = random.integers(0, many, size=(rows, many))
-        picked += many * np.arange(rows)[:, None]
-        weights = np.bincount(picked.ravel(), minlength=rows * many).reshape(rows, many)
-        made = both.T @ weights.T.astype(np.float64)
+        picked = random.integers(0, clusters, size=(rows, clusters))
+        picked += clusters * np.arange(rows)[:, None]
+        weights = np.bincount(picked.ravel(), minlength=rows * clusters).reshape(rows, clusters)
+        products = both.T @ weights.T.astype(np.float64)
         if alike:
-            means[:, start : start + rows] = made / (many * counts[0, 0])
+            means[:, start : start + rows] = products / (clusters * counts[0, 0])
         else:
             into = means[:, start : start + rows]
             into[:] = np.nan
-            np.divide(made[:k], made[k:], out=into, where=made[k:] > 0)
+            np.divide(products[:k], products[k:], out=into, where=products[k:] > 0)
     means.sort(axis=1)
     return means
 
 
 def _acceleration(sums: NDArray[np.float64], counts: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return for each column how fast the spread changes with the mean, from the jackknife."""
-    there = counts > 0
-    n = there.sum(axis=0)
-    left = np.divide(
-        sums.sum(axis=0) - sums, counts.sum(axis=0) - counts, out=np.zeros(sums.shape), where=there
+    present = counts > 0
+    n = present.sum(axis=0)
+    left_out = np.divide(
+        sums.sum(axis=0) - sums,
+        counts.sum(axis=0) - counts,
+        out=np.zeros(sums.shape),
+        where=present,
     )
-    away = np.where(there, left.sum(axis=0) / n - left, 0.0)
+    away = np.where(present, left_out.sum(axis=0) / n - left_out, 0.0)
     bottom = 6 * (away**2).sum(axis=0) ** 1.5
-    made: NDArray[np.float64] = np.divide(
+    acceleration: NDArray[np.float64] = np.divide(
         (away**3).sum(axis=0), bottom, out=np.zeros(len(n)), where=bottom > 0
     )
-    return made
+    return acceleration
 
 
 def _intervals(
@@ -197,7 +202,7 @@ def _intervals(
         for many in n.tolist()
     ]
     bias = ndtri(_share_below(drawn, means, valid))
-    at = ndtri(_share_below(drawn, np.full(len(means), margin), valid))
+    z0 = ndtri(_share_below(drawn, np.full(len(means), margin), valid))
     ends, reached = [], np.ones(len(means), dtype=np.bool_)
     for z in (-np.array(zs), np.array(zs)):
         shifted = bias + z
@@ -216,13 +221,13 @@ def _intervals(
     reached &= (drawn[:, 0] + near < ends[0]) & (ends[1] < last - near)
     error = np.nanstd(drawn, axis=1, ddof=1)
     # The same formula, solved for the z at which an end of the interval is the margin.
-    slower = 1 + acceleration * (at - bias)
-    distance = np.where(slower > 0, (at - bias) / np.where(slower > 0, slower, 1.0), np.inf) - bias
+    slower = 1 + acceleration * (z0 - bias)
+    distance = np.where(slower > 0, (z0 - bias) / np.where(slower > 0, slower, 1.0), np.inf) - bias
     rows = zip(means, n, distance, ends[0], ends[1], error, reached, strict=True)
     for mean, many, away, low, high, spread, known in rows:
         if not known:
             reason = f"{many} clusters, drawn {drawn.shape[1]} times, never go as far as it has to"
-            yield replace(_without(float(mean), int(many)), reason=reason)
+            yield replace(_without_interval(float(mean), int(many)), reason=reason)
             continue
         p = (
             two_sided_p(float(away) * math.sqrt((many - 1) / many), int(many) - 1)
@@ -258,5 +263,5 @@ def _quantiles(
     floor = np.floor(place).astype(np.intp)
     rows = np.arange(len(drawn))
     low, high = drawn[rows, floor], drawn[rows, np.minimum(floor + 1, valid - 1)]
-    made: NDArray[np.float64] = low + (place - floor) * (high - low)
-    return made
+    quantiles: NDArray[np.float64] = low + (place - floor) * (high - low)
+    return quantiles

@@ -104,13 +104,13 @@ def ratio(first: Interval, second: Interval) -> Interval:
     shared = above.correlation(below)
     shared *= COUNTED if shared > 0 else 1.0
     value = above.value / below.value
-    at = contrast([first, second], [1.0, -value])
+    estimate = contrast([first, second], [1.0, -value])
     return Interval(
         value=value,
         low=_ratio_end(above, below, above.down, below.up, shared)[0],
         high=_ratio_end(above, below, above.up, below.down, shared)[1],
-        error=at.error / below.value,
-        influence={cluster: part / below.value for cluster, part in at.influence.items()},
+        error=estimate.error / below.value,
+        influence={cluster: part / below.value for cluster, part in estimate.influence.items()},
     )
 
 

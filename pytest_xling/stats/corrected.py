@@ -115,41 +115,43 @@ def corrected_rates(
     bare = [stratum for stratum, count in counts if not count]
     reason = f"too few labels: none of an answer judged {bare[0]!r}" if bare else NOTHING_ADDED
     extremes = [
-        corrected_rates(judged, [*labelled, *_all_of(judged, set(bare), human)])
+        corrected_rates(judged, [*labelled, *_labels_of_all(judged, set(bare), human)])
         for human in (0.0, 1.0)
         if bare and stratified
     ]
 
-    def of(alpha: float) -> Corrected:
+    def corrected(alpha: float) -> Corrected:
         check_alpha(alpha)
-        alone = _only(tables.alone(alpha=alpha), clusters)
+        alone = _single_estimate(tables.alone(alpha=alpha), clusters)
         if not bare:
-            own = _only(tables.corrected(alpha=alpha), clusters)
-            chosen = _chosen(none, alone, own, reason)
+            own = _single_estimate(tables.corrected(alpha=alpha), clusters)
+            chosen = _narrower(none, alone, own, reason)
             if not tables.stratified[0]:
                 return chosen
             ends = (np.array([each.high], dtype=np.float64) for each in (own, alone))
             return replace(chosen, high=float(tables.upper(*ends, alpha=alpha)[0]))
         if stratified:
-            least, most = (made(alpha) for made in extremes)
+            least, most = (at_alpha(alpha) for at_alpha in extremes)
             return replace(
-                _chosen(none, alone, None, f"{reason}; it is as if none was flagged, and all"),
+                _narrower(none, alone, None, f"{reason}; it is as if none was flagged, and all"),
                 low=least.low,
                 high=most.high,
             )
-        return _chosen(none, alone, None, f"{reason}; this is what the labels say alone")
+        return _narrower(none, alone, None, f"{reason}; this is what the labels say alone")
 
-    return of
+    return corrected
 
 
-def _all_of(judged: Sequence[Judged], strata: Collection[Hashable], human: float) -> list[Labelled]:
+def _labels_of_all(
+    judged: Sequence[Judged], strata: Collection[Hashable], human: float
+) -> list[Labelled]:
     """Return labels of all answers in *strata* as if people said *human* of each."""
     return [
         Labelled(answer.judge, human, answer.cluster) for answer in judged if answer.judge in strata
     ]
 
 
-def _only(estimates: RateEstimates, clusters: Sequence[Hashable]) -> Interval:
+def _single_estimate(estimates: RateEstimates, clusters: Sequence[Hashable]) -> Interval:
     """Return the estimate of the only run."""
     return Interval(
         value=float(estimates.value[0]),
@@ -160,7 +162,7 @@ def _only(estimates: RateEstimates, clusters: Sequence[Hashable]) -> Interval:
     )
 
 
-def _chosen(none: Corrected, alone: Interval, own: Interval | None, reason: str) -> Corrected:
+def _narrower(none: Corrected, alone: Interval, own: Interval | None, reason: str) -> Corrected:
     """Return *own*, or the labels *alone* where they make a narrower interval."""
     better = own if own is not None and _width(own) <= _width(alone) else alone
     return replace(
@@ -256,8 +258,8 @@ def corrected_mean(
     if not all(0 < label.weight < math.inf for label in labelled):
         msg = "a weight is above 0 and finite"
         raise ValueError(msg)
-    said = [_number(answer.judge) for answer in judged]
-    centre = math.fsum(said) / len(said)
+    judge_values = [_number(answer.judge) for answer in judged]
+    centre = math.fsum(judge_values) / len(judge_values)
     away = [_number(label.judge) - centre for label in labelled]
     alone = _weighted_mean(labelled, [label.human for label in labelled], alpha, bounds)
     if alone.low is None:
@@ -272,12 +274,14 @@ def corrected_mean(
         None if highest is None else max(highest, *rest),
     )
     clusters = [answer.cluster for answer in judged]
-    judge = mean_interval(said, clusters, alpha=alpha, bounds=(min(said), max(said)))
+    judge = mean_interval(
+        judge_values, clusters, alpha=alpha, bounds=(min(judge_values), max(judge_values))
+    )
     if judge is None:
-        return _chosen(none, alone, None, NOTHING_ADDED)
+        return _narrower(none, alone, None, NOTHING_ADDED)
     moved: defaultdict[Hashable, list[float]] = defaultdict(list)
-    for value, cluster in zip(said, clusters, strict=True):
-        moved[cluster].append((value - centre) / len(said))
+    for value, cluster in zip(judge_values, clusters, strict=True):
+        moved[cluster].append((value - centre) / len(judge_values))
     own = contrast(
         [
             _weighted_mean(labelled, rest, alpha, furthest),
@@ -293,7 +297,7 @@ def corrected_mean(
     )
     if own.low is not None and own.high is not None:
         own = replace(own, low=_within(own.low, bounds), high=_within(own.high, bounds))
-    return _chosen(none, alone, own, NOTHING_ADDED)
+    return _narrower(none, alone, own, NOTHING_ADDED)
 
 
 def _number(judge: Hashable) -> float:
@@ -321,17 +325,17 @@ def _slopes(
         cluster: [math.fsum(column) for column in zip(*rows, strict=True)]
         for cluster, rows in parts.items()
     }
-    whole = [math.fsum(column) for column in zip(*sums.values(), strict=True)]
+    totals = [math.fsum(column) for column in zip(*sums.values(), strict=True)]
 
     def slope(n: float, f: float, y: float, ff: float, fy: float) -> float:
         varied = ff - f * f / n if n > 0 else 0.0
-        return (fy - f * y / n) / varied if varied > 1e-9 * whole[3] else 0.0
+        return (fy - f * y / n) / varied if varied > 1e-9 * totals[3] else 0.0
 
     others = {
-        cluster: slope(*(a - b for a, b in zip(whole, own, strict=True)))
+        cluster: slope(*(a - b for a, b in zip(totals, own, strict=True)))
         for cluster, own in sums.items()
     }
-    return others, slope(*whole)
+    return others, slope(*totals)
 
 
 def _weighted_mean(
@@ -339,11 +343,11 @@ def _weighted_mean(
 ) -> Interval:
     """Return the weighted mean with Gaffke's interval, which is of what each cluster adds to it."""
     weights = [label.weight for label in labelled]
-    whole = math.fsum(weights)
-    mean = math.fsum(w * y for w, y in zip(weights, values, strict=True)) / whole
+    total = math.fsum(weights)
+    mean = math.fsum(w * y for w, y in zip(weights, values, strict=True)) / total
     parts: defaultdict[Hashable, list[tuple[float, float]]] = defaultdict(list)
     for label, w, y in zip(labelled, weights, values, strict=True):
-        parts[label.cluster].append((w * (y - mean) / whole, w / whole))
+        parts[label.cluster].append((w * (y - mean) / total, w / total))
     added = {cluster: math.fsum(off for off, _ in rows) for cluster, rows in parts.items()}
     m = len(added)
     largest = m * max(math.fsum(share for _, share in rows) for rows in parts.values())

@@ -101,12 +101,12 @@ def p_by_room(room: Callable[[float], float]) -> float:
     # not halve what is left, as where an end jumps, the next one does.
     halved = True
     while high - low > near:
-        at, before = (low + high) / 2, high - low
+        alpha, before = (low + high) / 2, high - low
         if halved and outer > -math.inf and 0 < inner < math.inf:
-            at = low - outer * (high - low) / (inner - outer)
-            at = min(max(at, low + near / 2), high - near / 2)
-        off = inside(at)
-        low, outer, high, inner = (at, off, high, inner) if off < 0 else (low, outer, at, off)
+            alpha = low - outer * (high - low) / (inner - outer)
+            alpha = min(max(alpha, low + near / 2), high - near / 2)
+        off = inside(alpha)
+        low, outer, high, inner = (alpha, off, high, inner) if off < 0 else (low, outer, alpha, off)
         halved = not halved or high - low <= before / 2
     return math.erfc(low / math.sqrt(2))
 

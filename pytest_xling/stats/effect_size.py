@@ -25,9 +25,9 @@ def cohen_dz(differences: Sequence[float]) -> float | None:
     """
     if not differences:
         return None
-    seen = summarise(differences)
-    if seen.n < _FEWEST or seen.sd <= RESOLUTION * max(map(abs, differences)):
+    summary = summarise(differences)
+    if summary.n < _FEWEST or summary.sd <= RESOLUTION * max(map(abs, differences)):
         return None
-    df = seen.n - 1
+    df = summary.n - 1
     bias = math.exp(math.lgamma(df / 2) - math.lgamma((df - 1) / 2)) / math.sqrt(df / 2)
-    return bias * (seen.mean / seen.sd)
+    return bias * (summary.mean / summary.sd)

@@ -19,7 +19,7 @@ RESOLUTION = 1e-6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """A group of values, told by three numbers."""
+    """A group of values, summarised by size, mean and spread."""
 
     n: int
     mean: float
@@ -27,7 +27,7 @@ class Summary:
     """Divided by n - 1; 0 where there is one value."""
 
     def __post_init__(self) -> None:
-        """Refuse what no group can have."""
+        """Validate the numbers."""
         if self.n < 1 or not math.isfinite(self.mean) or not 0 <= self.sd < math.inf:
             msg = f"no group has n={self.n!r}, mean={self.mean!r} and sd={self.sd!r}"
             raise ValueError(msg)
@@ -67,7 +67,7 @@ _TAIL = 1e-16
 _WIDEST = 8.5
 """Beyond this a standard normal is as good as never."""
 _LARGEST = 1e4
-"""No quantile is wanted above this."""
+"""Upper end of the search for quantiles."""
 
 
 def beyond(q: float, groups: int, df: float) -> float:
@@ -119,7 +119,7 @@ def _spreads(df: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
     if math.isinf(df):
         return np.ones(1), np.ones(1)
-    # chdtri is told what lies above.
+    # chdtri takes the upper tail.
     low = math.sqrt(float(chdtri(df, 1 - _TAIL)) / df)
     high = math.sqrt(float(chdtri(df, _TAIL)) / df)
     points, weights = np.polynomial.legendre.leggauss(128)

@@ -66,8 +66,8 @@ def cohen_kappa(
     check_alpha(alpha)
     n = len(first)
     if len(second) != n or (clusters is not None and len(clusters) != n):
-        named = f" in {len(clusters)} clusters" if clusters is not None else ""
-        msg = f"{n} labels of one rater, {len(second)} of the other{named}"
+        in_clusters = f" in {len(clusters)} clusters" if clusters is not None else ""
+        msg = f"{n} labels of one rater, {len(second)} of the other{in_clusters}"
         raise ValueError(msg)
     if not n:
         return Kappa(value=None, low=None, high=None, n=0, agreement=None, reason="no pairs")
@@ -115,7 +115,7 @@ def _half_width(
     m = len(grouped)
     if m < 2:  # noqa: PLR2004  spread needs two
         return None
-    squares = math.fsum(math.fsum(of) ** 2 for of in grouped.values())
+    squares = math.fsum(math.fsum(residuals) ** 2 for residuals in grouped.values())
     return two_sided_t(alpha, m - 1) * math.sqrt(m / (m - 1) * squares) / n
 
 

@@ -68,9 +68,9 @@ def labels_to_decide(
     spread = np.sqrt((raised + 0.5) * (labels - raised + 0.5)) / (labels + 1)
 
     def after(extra: int) -> tuple[Array, float, float]:
-        wanted = neyman(labels, answers, spread, extra)
-        expected = tables.expected((labels + wanted)[None], alpha=alpha)
-        return wanted, float(expected.low[0]), float(expected.high[0])
+        extra_labels = neyman(labels, answers, spread, extra)
+        expected = tables.expected((labels + extra_labels)[None], alpha=alpha)
+        return extra_labels, float(expected.low[0]), float(expected.high[0])
 
     def settled(extra: int) -> bool:
         _, low, high = after(extra)
@@ -84,8 +84,8 @@ def labels_to_decide(
     while most - fewest > 1:
         middle = (fewest + most) // 2
         fewest, most = (fewest, middle) if settled(middle) else (middle, most)
-    wanted, low, high = after(most)
-    more = dict(zip(strata, wanted.astype(int).tolist(), strict=True))
+    extra_labels, low, high = after(most)
+    more = dict(zip(strata, extra_labels.astype(int).tolist(), strict=True))
     return Allocation(more=more, low=low, high=high)
 
 
@@ -105,8 +105,8 @@ def neyman(labels: Array, answers: Array, spread: Array, extra: int) -> Array:
     low, high = 0.0, float((answers / weight).max())
     for _ in range(100):
         middle = (low + high) / 2
-        wanted = np.clip(middle * weight, labels, answers) - labels
-        low, high = (middle, high) if wanted.sum() < extra else (low, middle)
+        drawn = np.clip(middle * weight, labels, answers) - labels
+        low, high = (middle, high) if drawn.sum() < extra else (low, middle)
     share = np.clip(high * weight, labels, answers) - labels
     whole = np.floor(share + 1e-9)
     order = np.argsort(whole - share, kind="stable")

@@ -50,21 +50,21 @@ def labelling(
     place = {label: number for number, label in enumerate(labels)}
     members = {cluster: number for number, cluster in enumerate(dict.fromkeys(clusters))}
     counts = np.zeros((len(members), len(labels), len(labels) + 1))
-    for right, label_given, cluster in zip(known, given, clusters, strict=True):
-        if right not in place or (label_given is not None and label_given not in place):
-            msg = f"labels are {', '.join(labels)}, not {right!r} or {label_given!r}"
+    for right, assigned, cluster in zip(known, given, clusters, strict=True):
+        if right not in place or (assigned is not None and assigned not in place):
+            msg = f"labels are {', '.join(labels)}, not {right!r} or {assigned!r}"
             raise ValueError(msg)
-        column = len(labels) if label_given is None else place[label_given]
+        column = len(labels) if assigned is None else place[assigned]
         counts[members[cluster], place[right], column] += 1
-    whole = _measures(counts.sum(axis=0)[None])
-    drawn = _drawn(counts, resamples=resamples, seed=seed)
-    made = [
+    values = _measures(counts.sum(axis=0)[None])
+    drawn = _resampled_measures(counts, resamples=resamples, seed=seed)
+    measures = [
         _measure(value, column, alpha=alpha, size=len(members))
-        for value, column in zip(whole[0], drawn.T, strict=True)
+        for value, column in zip(values[0], drawn.T, strict=True)
     ]
     return _labelling(
         labels,
-        made,
+        measures,
         support=counts.sum(axis=(0, 2)).tolist(),
         n=len(known),
         missing=given.count(None),
@@ -72,7 +72,9 @@ def labelling(
     )
 
 
-def _drawn(counts: NDArray[np.float64], *, resamples: int, seed: int) -> NDArray[np.float64]:
+def _resampled_measures(
+    counts: NDArray[np.float64], *, resamples: int, seed: int
+) -> NDArray[np.float64]:
     """Return the measures of each resample, one row each; none where there is one cluster only."""
     size = len(counts)
     if size < 2:  # noqa: PLR2004  one cluster, drawn again, is itself
@@ -99,8 +101,8 @@ def _measures(confusion: NDArray[np.float64]) -> NDArray[np.float64]:
     total = confusion.sum(axis=(1, 2))
     precision, recall = _ratio(hits, predicted), _ratio(hits, known)
     f1 = _ratio(2 * hits, known + predicted)
-    there = np.isfinite(f1)
-    macro = _ratio(np.where(there, f1, 0).sum(axis=1), there.sum(axis=1))
+    defined = np.isfinite(f1)
+    macro = _ratio(np.where(defined, f1, 0).sum(axis=1), defined.sum(axis=1))
     accuracy = _ratio(hits.sum(axis=1), total)
     chance = _ratio((known * predicted).sum(axis=1), total**2)
     kappa = _ratio(accuracy - chance, 1 - chance)
@@ -109,9 +111,9 @@ def _measures(confusion: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _ratio(top: NDArray[np.float64], bottom: NDArray[np.float64]) -> NDArray[np.float64]:
     """Divide; NaN where there is nothing to divide by."""
-    made = np.full(np.broadcast(top, bottom).shape, np.nan)
-    np.divide(top, bottom, out=made, where=bottom > 0)
-    return made
+    ratios = np.full(np.broadcast(top, bottom).shape, np.nan)
+    np.divide(top, bottom, out=ratios, where=bottom > 0)
+    return ratios
 
 
 def _measure(value: float, drawn: NDArray[np.float64], *, alpha: float, size: int) -> Measure:
@@ -166,39 +168,39 @@ def weighted_labelling(
     members = {cluster: number for number, cluster in enumerate(dict.fromkeys(clusters))}
     counts = np.zeros((len(members), len(labels), len(labels) + 1))
     support = dict.fromkeys(labels, 0)
-    for right, label_given, cluster, weight in zip(known, given, clusters, weights, strict=True):
-        if right not in place or (label_given is not None and label_given not in place):
-            msg = f"labels are {', '.join(labels)}, not {right!r} or {label_given!r}"
+    for right, assigned, cluster, weight in zip(known, given, clusters, weights, strict=True):
+        if right not in place or (assigned is not None and assigned not in place):
+            msg = f"labels are {', '.join(labels)}, not {right!r} or {assigned!r}"
             raise ValueError(msg)
-        column = len(labels) if label_given is None else place[label_given]
+        column = len(labels) if assigned is None else place[assigned]
         counts[members[cluster], place[right], column] += weight
         support[right] += 1
     items = list(zip(known, given, clusters, weights, strict=True))
-    every = _worth((cluster, weight) for _, _, cluster, weight in items)
+    every = _effective_size((cluster, weight) for _, _, cluster, weight in items)
     sizes = [every] * 3
     for in_known, in_given in ((False, True), (True, False), (True, True)):
         sizes += [
-            _worth(
+            _effective_size(
                 (cluster, weight)
-                for right, label_given, cluster, weight in items
-                if (in_known and right == label) or (in_given and label_given == label)
+                for right, assigned, cluster, weight in items
+                if (in_known and right == label) or (in_given and assigned == label)
             )
             for label in labels
         ]
-    whole = _measures(counts.sum(axis=0)[None])[0].tolist()
-    drawn = _drawn(counts, resamples=resamples, seed=seed).T
+    values = _measures(counts.sum(axis=0)[None])[0].tolist()
+    drawn = _resampled_measures(counts, resamples=resamples, seed=seed).T
     accuracy, macro_f1, kappa, *by_label = (
         _weighted_measure(value, column, size=size, alpha=alpha)
-        for value, column, size in zip(whole, drawn, sizes, strict=True)
+        for value, column, size in zip(values, drawn, sizes, strict=True)
     )
     if kappa.value == 1 and accuracy.low is not None:
         shares = counts.sum(axis=(0, 2)) / counts.sum()
         chance = float((shares**2).sum())
         kappa = Measure(value=1.0, low=(accuracy.low - chance) / (1 - chance), high=1.0)
-    made = [accuracy, macro_f1, kappa, *by_label]
+    measures = [accuracy, macro_f1, kappa, *by_label]
     return _labelling(
         labels,
-        made,
+        measures,
         support=[support[label] for label in labels],
         n=len(known),
         missing=given.count(None),
@@ -238,7 +240,7 @@ def _labelling(
     )
 
 
-def _worth(items: Iterable[tuple[Hashable, float]]) -> float:
+def _effective_size(items: Iterable[tuple[Hashable, float]]) -> float:
     """Return how many clusters of equal weight these are worth: (Σw)² / Σw² (Kish 1965)."""
     weight: defaultdict[Hashable, float] = defaultdict(float)
     for cluster, weight_of_item in items:

@@ -34,7 +34,7 @@ class Discordance:
     pairs: int
 
     def __post_init__(self) -> None:
-        """Refuse what no cluster can have."""
+        """Validate the counts."""
         if self.pairs < 1 or min(self.first, self.second) < 0:
             msg = f"no cluster has {self.first} and {self.second} of {self.pairs} pairs that differ"
             raise ValueError(msg)
@@ -124,29 +124,31 @@ def sign_flip_p(clusters: Sequence[Discordance]) -> float | None:
         None where there are too many clusters of too many sizes.
     """
     unit = math.lcm(*(cluster.pairs for cluster in clusters))
-    whole = [(cluster.first - cluster.second) * (unit // cluster.pairs) for cluster in clusters]
-    whole = [difference for difference in whole if difference]
-    if not whole:
+    differences = [
+        (cluster.first - cluster.second) * (unit // cluster.pairs) for cluster in clusters
+    ]
+    differences = [difference for difference in differences if difference]
+    if not differences:
         return 1.0
-    shared = math.gcd(*whole)
-    steps = [abs(difference) // shared for difference in whole]
-    total, seen = sum(steps), abs(sum(whole)) // shared
-    if not seen:
+    shared = math.gcd(*differences)
+    steps = [abs(difference) // shared for difference in differences]
+    total, observed = sum(steps), abs(sum(differences)) // shared
+    if not observed:
         return 1.0
     if len(steps) * total > _MOST_STEPS:
-        return _enumerated(steps, seen) if len(steps) <= _FEW else None
+        return _enumerated(steps, observed) if len(steps) <= _FEW else None
     # The chance of each sum of the steps that stay positive, half of them by chance.
     chances = [1.0]
     for step in sorted(steps):
         stay, flip = [*chances, *[0.0] * step], [*[0.0] * step, *chances]
         chances = [(a + b) / 2 for a, b in zip(stay, flip, strict=True)]
     # 2 · positive - total is the sum with signs; the distribution is symmetric.
-    return min(1.0, 2 * math.fsum(chances[(total + seen + 1) // 2 :]))
+    return min(1.0, 2 * math.fsum(chances[(total + observed + 1) // 2 :]))
 
 
-def _enumerated(steps: Sequence[int], seen: int) -> float:
+def _enumerated(steps: Sequence[int], observed: int) -> float:
     """Return the share of all ways to sign *steps* whose sum is at least *seen* from 0."""
     sums = [0]
     for step in steps:
         sums = [total + signed for total in sums for signed in (step, -step)]
-    return sum(abs(total) >= seen for total in sums) / len(sums)
+    return sum(abs(total) >= observed for total in sums) / len(sums)

@@ -121,8 +121,8 @@ class SkewedMean:
         bounds: tuple[float | None, float | None] = (None, None),
         weights: Sequence[float] | None = None,
     ) -> None:
-        made = per_cluster(values, clusters, weights=weights)
-        m, mean, points, largest = len(made.points), made.mean, made.points, made.largest
+        sums = per_cluster(values, clusters, weights=weights)
+        mean, points, m = sums.mean, sums.points, len(sums.points)
         self.mean, self._bounds, self._points = mean, bounds, points
         self.has_spread = False
         """Whether there is an interval."""
@@ -133,7 +133,9 @@ class SkewedMean:
         if bounds == (None, None) and span <= RESOLUTION * max(1.0, abs(lowest), abs(highest)):
             return
         self.has_spread = True
-        known = [None if bound is None else mean + largest * (bound - mean) for bound in bounds]
+        known = [
+            None if bound is None else mean + sums.largest * (bound - mean) for bound in bounds
+        ]
         # From a bound that is known, so that a better value never brings the other one nearer.
         first, last = known
         if first is None:
@@ -251,27 +253,27 @@ def _quantile(above: Sequence[tuple[float, float]], z: float) -> float:
     squares = mean**2 + math.fsum(many * (value - mean) ** 2 for value, many in scaled)
     # The further weights are tilted, the lower is the mean. Sought is the tilt's logarithm, first
     # where it would be if the mean were normal, then by false position.
-    at, step = max(math.log(z / math.sqrt(squares)), LEAST_TILT), 0.5
-    reached, mean = _tilted(scaled, at)
+    log_tilt, step = max(math.log(z / math.sqrt(squares)), LEAST_TILT), 0.5
+    reached, mean = _tilted(scaled, log_tilt)
     last = off = reached - z
-    before = at
+    before = log_tilt
     # With alpha near 1 the quantile may lie above the mean, where no tilt leads.
-    while off * last > 0 and abs(off) > _CLOSE and at > LEAST_TILT:
-        before, last = at, off
-        at -= math.copysign(step, off)
+    while off * last > 0 and abs(off) > _CLOSE and log_tilt > LEAST_TILT:
+        before, last = log_tilt, off
+        log_tilt -= math.copysign(step, off)
         step *= 2
-        reached, mean = _tilted(scaled, at)
+        reached, mean = _tilted(scaled, log_tilt)
         off = reached - z
     for _ in range(_STEPS):
         if abs(off) <= _CLOSE or off * last > 0:
             break
-        middle = at - off * (at - before) / (off - last)
+        middle = log_tilt - off * (log_tilt - before) / (off - last)
         reached, mean = _tilted(scaled, middle)
         if (reached - z) * off < 0:
-            before, last = at, off
+            before, last = log_tilt, off
         else:  # The end that stays counts for half, or it would stay for ever (Illinois).
             last /= 2
-        at, off = middle, reached - z
+        log_tilt, off = middle, reached - z
     return furthest * mean
 
 

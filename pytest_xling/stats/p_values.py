@@ -1,4 +1,4 @@
-"""What is done with p values: corrections for many tests, and the stars of tables."""
+"""Corrections of p values for multiple tests, and the significance stars of tables."""
 
 from __future__ import annotations
 

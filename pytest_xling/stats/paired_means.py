@@ -89,32 +89,34 @@ def paired_mean(
         ValueError: there are no differences, one is not finite, or one of rates is too far from 0.
     """
     check_alpha(alpha)
-    seen = summarise(differences)
-    mean = seen.mean
-    if seen.n < 2:  # noqa: PLR2004  spread needs two
-        return PairedMean(mean=mean, low=None, high=None, n=seen.n, centre=mean, error=None)
-    even = seen.sd <= RESOLUTION * max(1.0, *map(abs, differences))
+    summary = summarise(differences)
+    mean = summary.mean
+    if summary.n < 2:  # noqa: PLR2004  spread needs two
+        return PairedMean(mean=mean, low=None, high=None, n=summary.n, centre=mean, error=None)
+    even = summary.sd <= RESOLUTION * max(1.0, *map(abs, differences))
     if even and not rates:
-        return _of_equal(seen, alpha=alpha, widest=widest, lost=lost)
-    alone = None if lost is None else _of_equal(seen, alpha=alpha, widest=widest, lost=lost)
-    centre, error = mean, seen.sd / math.sqrt(seen.n)
+        return _interval_of_equal(summary, alpha=alpha, widest=widest, lost=lost)
+    alone = (
+        None if lost is None else _interval_of_equal(summary, alpha=alpha, widest=widest, lost=lost)
+    )
+    centre, error = mean, summary.sd / math.sqrt(summary.n)
     if rates:
         widest = 1.0 if widest is None else widest
         if any(abs(difference) > widest for difference in differences):
             msg = f"a difference of rates lies between {-widest:g} and {widest:g}"
             raise ValueError(msg)
-        n = seen.n + 2
+        n = summary.n + 2
         centre = math.fsum(differences) / n
         squares = math.fsum(difference**2 for difference in differences)
         squares += 2 * widest**2
         error = math.sqrt((squares / n - centre**2) / n)
-    half = two_sided_t(alpha, seen.n - 1) * error
+    half = two_sided_t(alpha, summary.n - 1) * error
     unseen = mean if alone is None or alone.high is None else alone.high
     return PairedMean(
         mean=mean,
         low=min(centre - half, mean),
         high=max(centre + half, unseen),
-        n=seen.n,
+        n=summary.n,
         centre=centre,
         error=error,
         even=even,
@@ -123,24 +125,30 @@ def paired_mean(
     )
 
 
-def _of_equal(
-    seen: Summary, *, alpha: float, widest: float | None, lost: float | None
+def _interval_of_equal(
+    summary: Summary, *, alpha: float, widest: float | None, lost: float | None
 ) -> PairedMean:
     """Return what is known of a mean by differences without a spread."""
     alone = PairedMean(
-        mean=seen.mean, low=None, high=None, n=seen.n, centre=seen.mean, error=None, even=True
+        mean=summary.mean,
+        low=None,
+        high=None,
+        n=summary.n,
+        centre=summary.mean,
+        error=None,
+        even=True,
     )
     widest = lost if widest is None else widest
     if widest is None:
         return alone
-    widest = max(widest, abs(seen.mean))
-    lost = widest if lost is None else max(lost, seen.mean)
+    widest = max(widest, abs(summary.mean))
+    lost = widest if lost is None else max(lost, summary.mean)
     # As much as the one sample thought added may weigh: 1 less a quantile of Beta(n, 1).
-    most = -math.expm1(math.log(alpha / 2) / seen.n)
+    most = -math.expm1(math.log(alpha / 2) / summary.n)
     return replace(
         alone,
-        low=seen.mean - most * (widest + seen.mean),
-        high=seen.mean + most * (lost - seen.mean),
+        low=summary.mean - most * (widest + summary.mean),
+        high=summary.mean + most * (lost - summary.mean),
         error=0.0,
         widest=widest,
         lost=lost,

@@ -66,18 +66,18 @@ def sign_flip_test(
     if table.ndim != 2 or np.isinf(table).any() or flips < 1:  # noqa: PLR2004  rows and columns
         msg = "a test needs a table of finite values, clusters x columns, and at least 1 flip"
         raise ValueError(msg)
-    there = ~np.isnan(table)
-    away = np.where(there, table, 0.0)
-    n = there.sum(axis=0)
+    present = ~np.isnan(table)
+    away = np.where(present, table, 0.0)
+    n = present.sum(axis=0)
     exact = np.count_nonzero(away, axis=0) <= _EXACT_FLIPS
     p = np.ones(len(n))
     if len(drawn := np.flatnonzero(~exact)):
         random = np.random.default_rng(seed)
         signs = _random_signs(random, len(away), flips)
-        p[drawn] = (1 + _as_far(away[:, drawn], signs)) / (flips + 1)
+        p[drawn] = (1 + _count_as_extreme(away[:, drawn], signs)) / (flips + 1)
     for rows, columns in _by_rows(away, np.flatnonzero(exact)):
         block = away[np.ix_(rows, columns)]
-        p[columns] = _as_far(block, _all_signs(len(rows))) / 2 ** len(rows)
+        p[columns] = _count_as_extreme(block, _all_signs(len(rows))) / 2 ** len(rows)
     return [
         SignFlips(p=p_value, n=many, exact=tried)
         if many
@@ -86,7 +86,9 @@ def sign_flip_test(
     ]
 
 
-def _as_far(away: NDArray[np.float64], signs: Iterable[NDArray[np.float64]]) -> NDArray[np.int64]:
+def _count_as_extreme(
+    away: NDArray[np.float64], signs: Iterable[NDArray[np.float64]]
+) -> NDArray[np.int64]:
     """Count for each column the flips that take its sum as far from 0 as it is, or farther.
 
     Args:
@@ -94,10 +96,10 @@ def _as_far(away: NDArray[np.float64], signs: Iterable[NDArray[np.float64]]) -> 
         signs: parts of a table flips x clusters of 1 and -1.
     """
     least = np.abs(away.sum(axis=0)) - _EQUAL * np.abs(away).sum(axis=0)
-    counted = np.zeros(away.shape[1], dtype=np.int64)
+    count = np.zeros(away.shape[1], dtype=np.int64)
     for part in signs:
-        counted += np.count_nonzero(np.abs(part @ away) >= least, axis=0)
-    return counted
+        count += np.count_nonzero(np.abs(part @ away) >= least, axis=0)
+    return count
 
 
 def _random_signs(
@@ -176,9 +178,9 @@ def _doubled_ranks(sizes: NDArray[np.float64]) -> NDArray[np.int64]:
     group = np.cumsum(steps) - 1
     last = np.cumsum(np.bincount(group)) if len(sizes) else np.zeros(0, dtype=np.int64)
     first = np.concatenate([[0], last[:-1]]) if len(sizes) else last
-    made = np.empty(len(sizes), dtype=np.int64)
-    made[order] = (first + 1 + last)[group]
-    return made
+    ranks = np.empty(len(sizes), dtype=np.int64)
+    ranks[order] = (first + 1 + last)[group]
+    return ranks
 
 
 def _exact_p(doubled: NDArray[np.int64], up: int) -> float:

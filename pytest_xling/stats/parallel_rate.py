@@ -114,8 +114,8 @@ class ParallelRate:
         belief = self._belief(flagged)
         seen = rate * self._worth
 
-        def is_left_out(at: float) -> bool:
-            tails = betainc(self._worth - seen, seen + 1, 1 - at)
+        def is_left_out(limit: float) -> bool:
+            tails = betainc(self._worth - seen, seen + 1, 1 - limit)
             return float(belief @ tails) <= _SPENT * alpha / 2
 
         if above >= rate and is_left_out(above):

@@ -34,7 +34,7 @@ class Noise:
     new, at 0 it is as good as another sample."""
 
     def __post_init__(self) -> None:
-        """Refuse what no noise can be."""
+        """Validate the variances."""
         if not 0 < self.sd < math.inf or not 0 <= self.icc <= 1:
             msg = f"no differences have sd={self.sd!r} and ICC={self.icc!r}"
             raise ValueError(msg)
@@ -189,15 +189,15 @@ def designs(
     Raises:
         ValueError: an argument is out of range.
     """
-    made = []
+    found = []
     for times in repeats:
         samples = samples_needed(effect, noise, repeats=times, alpha=alpha, power=power)
         if samples is None:
             continue
         reached = power_of_mean(effect, noise, samples=samples, repeats=times, alpha=alpha)
         answers = samples * times
-        made.append(Design(samples=samples, repeats=times, answers=answers, power=reached))
-    return made
+        found.append(Design(samples=samples, repeats=times, answers=answers, power=reached))
+    return found
 
 
 def _noncentrality(samples: int, alpha: float, power: float) -> float:
@@ -237,7 +237,7 @@ class PairedRates:
     """Probability that only the second is raised; smaller than *worse*."""
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be, or is no difference."""
+        """Validate the rates, which must differ."""
         if not 0 <= self.better < self.worse or self.worse + self.better > 1:
             msg = (
                 f"no pairs differ one way with {self.worse!r}, more than {self.better!r} the other"
@@ -349,8 +349,8 @@ def exact_power(
     worse, better = np.meshgrid(
         _likely(pairs, rates.worse), _likely(pairs, rates.better), indexing="ij"
     )
-    there = worse + better <= pairs
-    worse, better = worse[there].astype(np.float64), better[there].astype(np.float64)
+    possible = worse + better <= pairs
+    worse, better = worse[possible].astype(np.float64), better[possible].astype(np.float64)
     alike = pairs - worse - better
     ways = gammaln(pairs + 1) - gammaln(worse + 1) - gammaln(better + 1) - gammaln(alike + 1)
     logs = xlogy(worse, rates.worse) + xlogy(better, rates.better)

@@ -43,10 +43,10 @@ def exact_interval(rate: float, n: float, *, alpha: float = 0.05) -> tuple[float
     if n == 0:
         return None
     low, high = wilson_interval(rate, n, alpha=alpha) or (0.0, 1.0)  # near them
-    many = _is_above(partial(_as_many, rate, n), alpha / 2, n, (rate + 15 * low) / 16, low)
-    few = _is_above(partial(_as_few, rate, n), alpha / 2, n, (rate + 15 * high) / 16, high)
+    many = _is_above(partial(_upper_tail, rate, n), alpha / 2, n, (rate + 15 * low) / 16, low)
+    few = _is_above(partial(_lower_tail, rate, n), alpha / 2, n, (rate + 15 * high) / 16, high)
     low = 0.0 if rate == 0 else _root(many, 0.0, rate)
-    high = 1.0 if rate == 1 else _root(lambda at: not few(at), rate, 1.0)
+    high = 1.0 if rate == 1 else _root(lambda point: not few(point), rate, 1.0)
     return low, high
 
 
@@ -62,7 +62,7 @@ def exact_p(rate: float, n: float, limit: float) -> float:
     _check(rate, n)
     if not 0 <= limit <= 1:
         return 0.0
-    return min(1.0, 2 * min(_as_many(rate, n, limit), _as_few(rate, n, limit)))
+    return min(1.0, 2 * min(_upper_tail(rate, n, limit), _lower_tail(rate, n, limit)))
 
 
 class ClusteredRate:
@@ -109,17 +109,17 @@ class ClusteredRate:
         if not 0 <= limit <= 1:
             return 0.0
         parts = (self.rate, self.size), *self._fewer
-        below = max(_as_few(*part, limit) for part in parts)
-        above = _as_few(1 - self.rate, self.size, 1 - limit)
+        below = max(_lower_tail(*part, limit) for part in parts)
+        above = _lower_tail(1 - self.rate, self.size, 1 - limit)
         if above < below:  # else no part of it counts
-            above = max([above, *(_as_few(*part, 1 - limit) for part in self._fewer_clean)])
+            above = max([above, *(_lower_tail(*part, 1 - limit) for part in self._fewer_clean)])
         return min(1.0, 2 * min(below, above))
 
 
 def _highest(parts: Iterable[tuple[float, float]], high: float, alpha: float) -> float:
     """Return the highest upper end of all *parts*, at least *high*."""
     for rate, size in parts:
-        if rate > high or _as_few(rate, size, high) > alpha / 2:
+        if rate > high or _lower_tail(rate, size, high) > alpha / 2:
             high = max(high, (exact_interval(rate, size, alpha=alpha) or (0.0, 1.0))[1])
     return high
 
@@ -137,24 +137,24 @@ def _together_most(clusters: Sequence[tuple[int, int]]) -> Iterator[tuple[float,
     if len(clusters) == n:
         return
     alike = sum(size * size for _, size in clusters) / n
-    left = sum(raised for raised, _ in clusters)
+    flagged = sum(raised for raised, _ in clusters)
     squares = float(sum(raised * raised for raised, _ in clusters))
     products = float(sum(raised * size for raised, size in clusters))
 
     def worth() -> float:
-        rate = left / n
+        rate = flagged / n
         linearised = squares - 2 * rate * products + rate * rate * alike * n
         return n / effect_of_sums(n, rate, linearised=linearised, alike=alike)
 
     smallest = worth()
-    for raised, size in sorted(clusters, key=lambda at: (at[0] / at[1], at[0])):
+    for raised, size in sorted(clusters, key=lambda cluster: (cluster[0] / cluster[1], cluster[0])):
         for remaining in range(raised - 1, -1, -1):
             squares -= 2 * remaining + 1
             products -= size
-            left -= 1
+            flagged -= 1
             if (now := worth()) < smallest - _CLOSE:
                 smallest = now
-                yield left / n, now
+                yield flagged / n, now
 
 
 def size_to_exclude(rate: float, limit: float, *, alpha: float = 0.05) -> float:
@@ -165,7 +165,7 @@ def size_to_exclude(rate: float, limit: float, *, alpha: float = 0.05) -> float:
     check_alpha(alpha)
     if rate == limit:
         return math.inf
-    tail = _as_many if rate > limit else _as_few
+    tail = _upper_tail if rate > limit else _lower_tail
     about = limit * (1 - limit) * (two_sided_z(alpha) / (rate - limit)) ** 2
     above = _is_above(lambda n: tail(rate, n, limit), alpha / 2, about, about + 1, about + 2)
     return _smallest(lambda n: not above(n))
@@ -178,7 +178,7 @@ def size_to_pass(flagged: float, limit: float, *, alpha: float = 0.05) -> float:
     """
     check_alpha(alpha)
     return _smallest(
-        lambda n: n >= flagged and _as_few(min(1.0, flagged / n), n, limit) <= alpha / 2
+        lambda n: n >= flagged and _lower_tail(min(1.0, flagged / n), n, limit) <= alpha / 2
     )
 
 
@@ -224,9 +224,9 @@ def size_to_open(
         n += 1
         if n > MOST_ANSWERS:
             return None
-        while most + 1 < n and _as_few((most + 1) / n, n, limit) <= alpha / 2:
+        while most + 1 < n and _lower_tail((most + 1) / n, n, limit) <= alpha / 2:
             most += 1
-        chance = 0.0 if most < 0 else (_as_few(most / n, n, rate) if rate else 1.0) ** gates
+        chance = 0.0 if most < 0 else (_lower_tail(most / n, n, rate) if rate else 1.0) ** gates
         if chance < power:
             last = n
         elif first is None:
@@ -240,7 +240,7 @@ def size_behind(rate: float, low: float, high: float, *, alpha: float = 0.05) ->
     return size_to_exclude(rate, end, alpha=alpha)
 
 
-def _as_many(rate: float, n: float, limit: float) -> float:
+def _upper_tail(rate: float, n: float, limit: float) -> float:
     """Return the probability of so many flags or more where the true rate is *limit*."""
     flagged = rate * n
     if not flagged:
@@ -248,7 +248,7 @@ def _as_many(rate: float, n: float, limit: float) -> float:
     return incomplete_beta(limit, flagged, n - flagged + 1, complement=1 - limit)
 
 
-def _as_few(rate: float, n: float, limit: float) -> float:
+def _lower_tail(rate: float, n: float, limit: float) -> float:
     """Return the probability of so many flags or fewer where the true rate is *limit*."""
     left = n - rate * n
     if left <= 0:
@@ -257,7 +257,7 @@ def _as_few(rate: float, n: float, limit: float) -> float:
 
 
 def _is_above(
-    tail: Callable[[float], float], level: float, n: float, before: float, at: float
+    tail: Callable[[float], float], level: float, n: float, before: float, current: float
 ) -> Callable[[float], bool]:
     """Return what tells whether *tail* is above *level*, computing it only where that is close.
 
@@ -270,7 +270,7 @@ def _is_above(
         level: what it is compared with.
         n: of how many answers, about: rounding grows with them.
         before: a point to begin with.
-        at: another one, nearer.
+        current: another one, nearer.
     """
     margin = 1e-10 + 1e-13 * n + 1e-12 / level  # tens of times what rounding makes of it
     below, above, least, most = math.nan, math.nan, -math.inf, math.inf
@@ -280,16 +280,20 @@ def _is_above(
 
     last = off(before)
     for _ in range(_SECANTS):
-        now = off(at)
+        now = off(current)
         if least < now < -margin:
-            below, least = at, now
+            below, least = current, now
         elif margin < now < most:
-            above, most = at, now
+            above, most = current, now
         if most - least < 8 * margin or now == last:
             break
-        slope = (now - last) / (at - before)
-        before, at, last = at, at - (now + math.copysign(3 * margin, now)) / slope, now
-        if not at > 0:
+        slope = (now - last) / (current - before)
+        before, current, last = (
+            current,
+            current - (now + math.copysign(3 * margin, now)) / slope,
+            now,
+        )
+        if not current > 0:
             break
 
     def is_above(point: float) -> bool:
@@ -402,18 +406,18 @@ def weighted_rate(
     n = len(flags)
     if not n:
         return WeightedRate(value=None, low=None, high=None, n=0, size=0.0)
-    whole = math.fsum(weights)
+    total = math.fsum(weights)
     raised = math.fsum(weight for flag, weight in zip(flags, weights, strict=True) if flag)
     # Exact at the ends, whatever order the weights were summed in.
-    rate = 1.0 if all(flags) else raised / whole if any(flags) else 0.0
+    rate = 1.0 if all(flags) else raised / total if any(flags) else 0.0
     off: defaultdict[Hashable, float] = defaultdict(float)
-    of: defaultdict[Hashable, float] = defaultdict(float)
+    cluster_weights: defaultdict[Hashable, float] = defaultdict(float)
     for flag, weight, cluster in zip(flags, weights, clusters, strict=True):
         off[cluster] += weight * (flag - rate)
-        of[cluster] += weight
+        cluster_weights[cluster] += weight
     linearised = math.fsum(d * d for d in off.values())
-    alike = math.fsum(w * w for w in of.values()) / whole
-    size = whole * (whole * rate * (1 - rate) + alike) / (linearised + alike * alike)
+    alike = math.fsum(w * w for w in cluster_weights.values()) / total
+    size = total * (total * rate * (1 - rate) + alike) / (linearised + alike * alike)
     size = min(size, float(n))
     low, high = wilson_interval(rate, size, alpha=alpha) or (0.0, 1.0)
     return WeightedRate(value=rate, low=low, high=high, n=n, size=size)

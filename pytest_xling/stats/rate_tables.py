@@ -104,8 +104,8 @@ class RateTables:
     def expected(self, labels: Array, *, alpha: float) -> RateEstimates:
         """Return what so many *labels* (runs x strata) would say if as often flagged."""
         effects, error, influence = self._clustered
-        x, n, shares, whole = self._sums
-        low, high = _ends(x / n * labels, labels, (shares, whole, effects), alpha)
+        x, n, shares, total_weight = self._sums
+        low, high = _ends(x / n * labels, labels, (shares, total_weight, effects), alpha)
         value = (shares * x / n).sum(axis=1)
         if (tail := alpha / 2 * _DRAWS) >= 1:
             upper = _between(self._draws(labels), _DRAWS - tail - 0.5)
@@ -128,35 +128,40 @@ class RateTables:
         from scipy.special import betaincinv  # noqa: PLC0415  as below
 
         effects, _, _ = self._clustered
-        x, n, shares, whole = self._sums
+        x, n, shares, total_weight = self._sums
         own = np.diagonal(effects, axis1=1, axis2=2)
         # What strata share within clusters makes all of them worth less.
         fit = (x + self._weighted[0][:, None]) / (n + 1)
-        apart = _variance(fit, n, shares, whole, np.eye(own.shape[1]) * own[:, None])
-        together = np.maximum(_variance(fit, n, shares, whole, effects), apart)
+        apart = _variance(fit, n, shares, total_weight, np.eye(own.shape[1]) * own[:, None])
+        together = np.maximum(_variance(fit, n, shares, total_weight, effects), apart)
         worth = ((apart + _NEAR**2) / (together + _NEAR**2))[:, None]
         lean = (1 + x / n) / 2
         flagged = worth * labels / own[:, :-1] * (x / n) + lean
         clean = worth * labels / own[:, :-1] * (1 - x / n) + (1 - lean)
-        answers = worth * shares * (whole / own[:, -1])[:, None] + 0.5
+        answers = worth * shares * (total_weight / own[:, -1])[:, None] + 0.5
         points = iter(_points(2 * x.shape[1] - 1))
-        total, left = np.zeros((len(x), _DRAWS)), np.ones((len(x), _DRAWS))
+        total, remaining = np.zeros((len(x), _DRAWS)), np.ones((len(x), _DRAWS))
         each = np.flatnonzero(self.stratified)
         for s in range(x.shape[1]):
             a, b = flagged[each, s, None], np.maximum(clean[each, s, None], _NEAR)
-            part, rest = left[each], answers[each, s + 1 :].sum(axis=1, keepdims=True)
+            part, rest = remaining[each], answers[each, s + 1 :].sum(axis=1, keepdims=True)
             if s + 1 < x.shape[1]:
                 part = part * betaincinv(answers[each, s, None], rest, next(points))
             total[each] += part * betaincinv(a, b, next(points))
-            left[each] -= part
+            remaining[each] -= part
         return np.sort(total, axis=1)
 
     @cached_property
     def _sums(self) -> tuple[Array, Array, Array, Array]:
         """Return flags, labels and shares (runs x strata), and how many answers there are."""
         answers = self.answers.sum(axis=1)
-        whole = answers.sum(axis=1)
-        return self.raised.sum(axis=1), self.labels.sum(axis=1), answers / whole[:, None], whole
+        answer_total = answers.sum(axis=1)
+        return (
+            self.raised.sum(axis=1),
+            self.labels.sum(axis=1),
+            answers / answer_total[:, None],
+            answer_total,
+        )
 
     @cached_property
     def _weighted(self) -> tuple[Array, Array, Array, Array]:
@@ -189,7 +194,7 @@ class RateTables:
         thought added, as in :mod:`pytest_xling.stats.clusters`, its answers as alike as labels are
         without the judge: where the judge leaves nothing to explain, nothing else tells.
         """
-        x, n, shares, whole = self._sums
+        x, n, shares, total_weight = self._sums
         rate, _, icc, _ = self._weighted
         rates = x / n
         away = rates - (shares * rates).sum(axis=1, keepdims=True)
@@ -198,13 +203,15 @@ class RateTables:
         together = np.column_stack(
             [
                 (self.labels**2).sum(axis=1) / n,
-                (self.answers.sum(axis=2) ** 2).sum(axis=1) / whole,
+                (self.answers.sum(axis=2) ** 2).sum(axis=1) / total_weight,
             ]
         )
         # A label of the added cluster is off by 1, its answers by as much as what the judge says.
         furthest = np.maximum(np.abs(away).max(axis=1), _NEAR)
         added = together * np.column_stack([np.ones_like(n), furthest**2])
-        single = np.column_stack([_squares(x, n, rates), whole * (shares * away**2).sum(axis=1)])
+        single = np.column_stack(
+            [_squares(x, n, rates), total_weight * (shares * away**2).sum(axis=1)]
+        )
         root = np.sqrt(single + added)
         effects = np.einsum("rcs,rct->rst", off, off)
         diagonal = np.arange(effects.shape[1])
@@ -213,8 +220,8 @@ class RateTables:
         effects[:, diagonal, diagonal] = np.maximum(effects[:, diagonal, diagonal], 1)
         # One more label of each stratum, flagged as often as all are: none is not certain.
         fit = (x + rate[:, None]) / (n + 1)
-        error = np.sqrt(_variance(fit, n, shares, whole, effects))
-        each = np.column_stack([shares / n, 1 / whole])
+        error = np.sqrt(_variance(fit, n, shares, total_weight, effects))
+        each = np.column_stack([shares / n, 1 / total_weight])
         return effects, error, np.einsum("rcs,rs->rc", off, each)
 
 
@@ -223,11 +230,11 @@ def _squares(x: Array, n: Array, rate: Array) -> Array:
     return x * (1 - rate) ** 2 + (n - x) * rate**2
 
 
-def _variance(rates: Array, labels: Array, shares: Array, whole: Array, effects: Array) -> Array:
+def _variance(rates: Array, labels: Array, shares: Array, total: Array, effects: Array) -> Array:
     """Return V(P), with what clusters do to it."""
     away = rates - (shares * rates).sum(axis=1, keepdims=True)
     own = shares**2 * rates * (1 - rates) / labels
-    parts = np.maximum(np.column_stack([own, (shares * away**2).sum(axis=1) / whole]), 0)
+    parts = np.maximum(np.column_stack([own, (shares * away**2).sum(axis=1) / total]), 0)
     root = np.sqrt(parts)
     clustered = np.einsum("rs,rst,rt->r", root, effects, root)
     variance: Array = np.maximum(clustered, parts.sum(axis=1))
@@ -291,19 +298,19 @@ def _lower(
     """
     from scipy.special import betainc  # noqa: PLC0415  slow to import, not before it is needed
 
-    shares, whole, effects = population
+    shares, total, effects = population
     estimate = (shares * raised / labels).sum(axis=1)
     least, most = np.full(len(raised), _FLATTEST), np.full(len(raised), _STEEPEST)
     within, without = np.ones(len(raised)), -np.ones(len(raised))
     before = np.zeros(len(raised), dtype=np.bool_)
     for step in range(_STEPS):
         share = 0.5 if step < _HALVINGS else within / (within - without)
-        at = least + (most - least) * share
-        pull = (np.exp(at) * labels.sum(axis=1))[:, None] * shares
+        point = least + (most - least) * share
+        pull = (np.exp(point) * labels.sum(axis=1))[:, None] * shares
         root = np.sqrt((labels - pull) ** 2 + 4 * pull * (labels - raised))
         rates = 2 * raised / (labels + pull + root)
         limit = (shares * rates).sum(axis=1)
-        variance = np.maximum(_variance(rates, labels, shares, whole, effects), _NEAR**2)
+        variance = np.maximum(_variance(rates, labels, shares, total, effects), _NEAR**2)
         size = np.maximum(limit * (1 - limit), _NEAR**2) / variance
         flags = np.maximum(estimate * size, _NEAR)
         chance = betainc(flags, np.maximum(size - flags, 0) + 1, limit)  # of so many or more
@@ -314,7 +321,7 @@ def _lower(
         within = np.where(beyond, within * half, np.maximum(off, _NEAR))
         without = np.where(beyond, np.minimum(off, -_NEAR), without * half)
         before = beyond
-        least, most = np.where(beyond, least, at), np.where(beyond, at, most)
+        least, most = np.where(beyond, least, point), np.where(beyond, point, most)
         if np.all((np.abs(off) < _NEAR) | (most - least < _NEAR) | (estimate <= 0)):
             break
     ends: Array = np.where(estimate > 0, np.minimum(limit, estimate), 0.0)

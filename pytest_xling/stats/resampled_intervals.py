@@ -94,7 +94,8 @@ class Totals:
         remaining = 1 - added / questions
         more = (away, size**2, away * size, away**2, value**2, value**2)
         sums = [
-            of * remaining + added * of_bad for of, of_bad in zip(self.sums[2:], more, strict=True)
+            total * remaining + added * bad_total
+            for total, bad_total in zip(self.sums[2:], more, strict=True)
         ]
         return replace(self, sums=np.stack([*self.sums[:2], *sums]), bad=added, value=value)
 
@@ -123,12 +124,12 @@ def totals(
         grouped: likewise the square of the gap.
         beside: as there.
     """
-    many, there = counts.sum(axis=0), counts > 0
+    many, present = counts.sum(axis=0), counts > 0
     centre = np.divide(values.sum(axis=0), many, out=np.zeros(len(many)), where=many > 0)
     away = values - centre * counts
     features = np.stack(
         [
-            *(there.astype(np.float64), counts, away, counts**2, away * counts, away**2),
+            *(present.astype(np.float64), counts, away, counts**2, away * counts, away**2),
             *(singles, grouped),
         ]
     )
@@ -136,9 +137,9 @@ def totals(
     # Where languages have questions of their own, most of the table is empty.
     patterns: dict[bytes, list[int]] = {}
     for place in range(counts.shape[1]):
-        patterns.setdefault(there[:, place].tobytes(), []).append(place)
+        patterns.setdefault(present[:, place].tobytes(), []).append(place)
     for places in patterns.values():
-        rows = np.flatnonzero(there[:, places[0]])
+        rows = np.flatnonzero(present[:, places[0]])
         if not len(rows):
             continue
         block = features[:, rows][:, :, places].transpose(1, 0, 2).reshape(len(rows), -1)
@@ -164,53 +165,55 @@ def bad_ends(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
     """
     rules: NDArray[np.str_] = np.array([column.rule for column in columns])
     ends = np.full(sums.answers.shape, np.inf)
-    for rule, made in (
-        ("mean", _of_mean),
-        ("rate", _of_rate),
-        ("difference", _of_differences),
-        ("difference of rates", _of_rates_apart),
+    for rule, interval_ends in (
+        ("mean", _mean_ends),
+        ("rate", _rate_ends),
+        ("difference", _difference_ends),
+        ("difference of rates", _rate_difference_ends),
     ):
         chosen = np.flatnonzero(rules == rule)
         if len(chosen):
-            ends[:, chosen] = made(sums.of_gates(chosen), [columns[at] for at in chosen])
+            ends[:, chosen] = interval_ends(
+                sums.of_gates(chosen), [columns[index] for index in chosen]
+            )
     few = sums.answers < np.array([column.min_n for column in columns]) - _EXACT
     ends[few | (sums.answers <= 0)] = np.inf
     return ends
 
 
-def _of_mean(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
+def _mean_ends(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
     """As :func:`pytest_xling.stats.mean.mean_interval`."""
-    ends = [_of_one_mean(sums, place, column) for place, column in enumerate(columns)]
+    ends = [_one_mean_ends(sums, place, column) for place, column in enumerate(columns)]
     return np.stack(ends, axis=1)
 
 
-def _of_one_mean(sums: Totals, place: int, column: Column) -> NDArray[np.float64]:
+def _one_mean_ends(sums: Totals, place: int, column: Column) -> NDArray[np.float64]:
     """Return the bad ends of one gate: one a resample."""
-    there = sums.counts[:, place] > 0
+    present = sums.counts[:, place] > 0
     enough = sums.questions[:, place] > 1 + _EXACT
     if not enough.any():
         return np.full(len(enough), np.inf)
-    counts, values = sums.counts[there, place], sums.values[there, place]
+    counts, values = sums.counts[present, place], sums.values[present, place]
     m = np.where(enough, sums.questions[:, place], 2.0)[:, None]
     size = np.where(enough, sums.answers[:, place], 2.0)[:, None] / m
     mean = sums.centre[place] + sums.sums[2][:, place, None] / (size * m)
     bad = sums.bad[:, place, None]
-    weights = np.hstack([sums.weights[:, there] * (1 - bad / m), bad])
+    weights = np.hstack([sums.weights[:, present] * (1 - bad / m), bad])
     # What each question adds to the mean, and what a bad one does.
     own = mean + (values - mean * counts) / size
     points = np.hstack([own, np.broadcast_to(sums.value[place], bad.shape)])
-    seen = weights > 0
-    highest = np.where(seen, points, -np.inf).max(axis=1, keepdims=True)
-    span = highest - np.where(seen, points, np.inf).min(axis=1, keepdims=True)
+    drawn = weights > 0
+    highest = np.where(drawn, points, -np.inf).max(axis=1, keepdims=True)
+    span = highest - np.where(drawn, points, np.inf).min(axis=1, keepdims=True)
     last = highest + SPANS / m * span
-    largest = np.where(seen[:, :-1], counts, size).max(axis=1, keepdims=True)
+    largest = np.where(drawn[:, :-1], counts, size).max(axis=1, keepdims=True)
     if np.isfinite(column.worst):
         last = mean + largest / size * (column.worst - mean)
     elif np.isfinite(column.best):
         last = highest + SPANS / m * (highest - mean - largest / size * (column.best - mean))
     else:
         enough &= (span > RESOLUTION * np.maximum(1.0, np.abs(highest)))[:, 0]
-    below = np.where(seen, np.maximum(last - points, 0.0), 0.0)
+    below = np.where(drawn, np.maximum(last - points, 0.0), 0.0)
     ends = np.maximum(
         last[:, 0] - _quantiles(below, weights, two_sided_z(column.alpha)), mean[:, 0]
     )
@@ -248,11 +251,11 @@ def _quantiles(
     before, at = left, right
     last, off = tilted(before)[0] - z, tilted(at)[0] - z
     for _ in range(_STEPS):
-        there = (np.abs(off) < _EXACT) | (off * last >= 0)
-        if there.all():
+        converged = (np.abs(off) < _EXACT) | (off * last >= 0)
+        if converged.all():
             break
-        apart = np.where(there, 1.0, off - last)
-        middle = at - np.where(there, 0.0, off) * (at - before) / apart
+        apart = np.where(converged, 1.0, off - last)
+        middle = at - np.where(converged, 0.0, off) * (at - before) / apart
         new = tilted(middle)[0] - z
         crossed = new * off < 0
         before, last = np.where(crossed, at, before), np.where(crossed, off, last / 2)
@@ -260,7 +263,7 @@ def _quantiles(
     return np.asarray(furthest * tilted(at)[1])
 
 
-def _by_t(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
+def _t_ends(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
     """As :func:`pytest_xling.stats.paired_means.paired_mean`, cut at the worst value."""
     _, _, values, squared_answers, products, squared_values, *_ = sums.sums
     n = np.where(sums.answers > 0, sums.answers, 1.0)
@@ -274,7 +277,7 @@ def _by_t(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
     return np.where(enough, cut, np.inf)
 
 
-def _of_rate(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
+def _rate_ends(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
     """As :func:`pytest_xling.stats.rate_intervals.exact_interval` of the effective size."""
     _, _, values, squared_answers, products, squared_values, *_ = sums.sums
     from scipy.special import betaincinv  # noqa: PLC0415  not before limits are tuned
@@ -287,12 +290,12 @@ def _of_rate(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
     effect = (np.maximum(linearised, 0.0) + alike**2) / (n * rate * (1 - rate) + alike)
     effect = np.where(alike <= 1 + _EXACT, 1.0, np.maximum(effect, 1.0))
     size = n / effect
-    left = size * (1 - rate)
-    some = left > _EXACT
+    good = size * (1 - rate)
+    some = good > _EXACT
     sure = 1 - np.array([column.alpha for column in columns]) / 2
     # Few of many resamples differ in what the end depends on.
     asked = np.stack(
-        [rate * size + 1, np.where(some, left, 1.0), np.broadcast_to(sure, rate.shape)], axis=-1
+        [rate * size + 1, np.where(some, good, 1.0), np.broadcast_to(sure, rate.shape)], axis=-1
     )
     distinct, where = np.unique(asked.reshape(-1, 3), axis=0, return_inverse=True)
     upper = betaincinv(distinct[:, 0], distinct[:, 1], distinct[:, 2])[where.reshape(rate.shape)]
@@ -300,7 +303,7 @@ def _of_rate(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
     return ends
 
 
-def _of_differences(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
+def _difference_ends(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
     """By t, but at least as far as the worst that others could be reaches."""
     _, _, values, _, _, squared_values, *_ = sums.sums
     n = np.where(sums.answers > 0, sums.answers, 1.0)
@@ -317,12 +320,12 @@ def _of_differences(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
     known = np.maximum(np.where(np.isfinite(worst), worst, 0.0), size)
     alone = size + most * (known - size)
     unknown = ~np.isfinite(worst)
-    by_t = _by_t(sums, columns)
+    by_t = _t_ends(sums, columns)
     ends = np.where(unknown, np.where(even, np.inf, by_t), np.maximum(alone, by_t))
     return np.where(sums.questions > 1 + _EXACT, ends, by_t)
 
 
-def _of_rates_apart(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
+def _rate_difference_ends(sums: Totals, columns: list[Column]) -> NDArray[np.float64]:
     """As :func:`pytest_xling.stats.tango.rate_difference` and its interval."""
     _, _, values, *_, singles, grouped = sums.sums
     enough = sums.questions > 1 + _EXACT
@@ -348,9 +351,9 @@ def _ts(m: NDArray[np.float64], columns: list[Column]) -> NDArray[np.float64]:
     alphas = np.array([column.alpha for column in columns])
     for alpha in np.unique(alphas):
         chosen = alphas == alpha
-        wanted = freedom[:, chosen]
-        table = np.zeros(int(wanted.max(initial=1)) + 1)
-        for df in np.unique(wanted):
+        chosen_freedom = freedom[:, chosen]
+        table = np.zeros(int(chosen_freedom.max(initial=1)) + 1)
+        for df in np.unique(chosen_freedom):
             table[df] = two_sided_t(float(alpha), int(df))
-        ts[:, chosen] = table[wanted]
+        ts[:, chosen] = table[chosen_freedom]
     return ts

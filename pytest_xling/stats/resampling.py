@@ -13,30 +13,30 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def drawn_again(
-    random: Generator, strata: Sequence[NDArray[np.intp]], *, of: int, resamples: int
+def resampled_weights(
+    random: Generator, strata: Sequence[NDArray[np.intp]], *, size: int, resamples: int
 ) -> NDArray[np.float64]:
-    """Return weights of as many questions drawn with replacement: resamples x *of*.
+    """Return bootstrap weights of the questions: resamples x *size*.
 
     Args:
         random: draws.
-        strata: the numbers of the questions there are; as many are drawn from each.
-        of: how many are numbered.
+        strata: question indices by stratum; each stratum is resampled to its own size.
+        size: number of questions in all.
         resamples: how often.
     """
     drawn = [some[random.integers(0, len(some), (resamples, len(some)))] for some in strata]
-    return _weights(np.concatenate(drawn, axis=1), of)
+    return _weights(np.concatenate(drawn, axis=1), size)
 
 
-def another_run(
+def other_run_weights(
     random: Generator,
     strata: Sequence[NDArray[np.intp]],
     *,
-    of: int,
+    size: int,
     sizes: Sequence[int],
     resamples: int,
 ) -> NDArray[np.float64]:
-    """Return weights of the questions another run might have: resamples x *of*.
+    """Return weights of the questions another run might have: resamples x *size*.
 
     The questions at hand are a sample themselves, so two things are chance: which they were, and
     which the other run has. Each time a population is drawn from them first, then the run from
@@ -44,21 +44,21 @@ def another_run(
 
     Args:
         random: draws.
-        strata: the numbers of the questions at hand.
-        of: how many are numbered.
+        strata: indices of the questions at hand, by stratum.
+        size: number of questions in all.
         sizes: questions of the other run in each stratum.
         resamples: how often.
     """
     drawn = []
-    for some, size in zip(strata, sizes, strict=True):
-        known = len(some)
-        population = some[random.integers(0, known, (resamples, known))]
-        chosen = random.integers(0, known, (resamples, size))
+    for numbers, drawn_size in zip(strata, sizes, strict=True):
+        known = len(numbers)
+        population = numbers[random.integers(0, known, (resamples, known))]
+        chosen = random.integers(0, known, (resamples, drawn_size))
         drawn.append(np.take_along_axis(population, chosen, axis=1))
-    return _weights(np.concatenate(drawn, axis=1), of)
+    return _weights(np.concatenate(drawn, axis=1), size)
 
 
-def unseen(random: Generator, *, known: int, size: int, resamples: int) -> NDArray[np.float64]:
+def unseen_bad(random: Generator, *, known: int, size: int, resamples: int) -> NDArray[np.float64]:
     """Return how many questions of another run are bad in a way that none at hand is.
 
     Of rates one bad question, weighing a half as in Jeffreys' prior, is thought added to those at
@@ -70,12 +70,12 @@ def unseen(random: Generator, *, known: int, size: int, resamples: int) -> NDArr
         size: questions of the other run.
         resamples: how often.
     """
-    there = random.binomial(known, 0.5 / (known + 0.5), resamples) / known
-    return random.binomial(size, there).astype(np.float64)
+    chances = random.binomial(known, 0.5 / (known + 0.5), resamples) / known
+    return random.binomial(size, chances).astype(np.float64)
 
 
-def _weights(drawn: NDArray[np.intp], of: int) -> NDArray[np.float64]:
+def _weights(drawn: NDArray[np.intp], size: int) -> NDArray[np.float64]:
     rows = len(drawn)
-    places = drawn + of * np.arange(rows)[:, None]
-    counted = np.bincount(places.ravel(), minlength=rows * of)
-    return counted.reshape(rows, of).astype(np.float64)
+    places = drawn + size * np.arange(rows)[:, None]
+    counts = np.bincount(places.ravel(), minlength=rows * size)
+    return counts.reshape(rows, size).astype(np.float64)

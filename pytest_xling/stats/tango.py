@@ -155,10 +155,10 @@ def exact_tail(score: float, pairs: int, margin: float) -> float:
 
     better = np.arange(pairs + 1.0)
     none, all_left = np.full(pairs + 1, -1.0), pairs - better + 1
-    size, at = np.full(pairs + 1, float(pairs)), np.full(pairs + 1, margin)
+    size, margins = np.full(pairs + 1, float(pairs)), np.full(pairs + 1, margin)
     while (all_left - none > 1).any():
         middle = np.floor((none + all_left) / 2)
-        z = score_z((middle - better) / pairs, (middle + better) / pairs, size, at)
+        z = score_z((middle - better) / pairs, (middle + better) / pairs, size, margins)
         reached = z >= score - _SAME
         between = all_left - none > 1
         all_left = np.where(between & reached, middle, all_left)
@@ -171,13 +171,13 @@ def exact_tail(score: float, pairs: int, margin: float) -> float:
         q = float(least + (most - least) * step * step)
         reach = _FAR * (math.sqrt(pairs * q * (1 - q)) + 1)
         first, last = max(0, int(pairs * q - reach)), min(pairs, math.ceil(pairs * q + reach))
-        there = slice(first, last + 1)
-        c, b = better[there], worse[there]
-        chances = np.exp(ways[there] + xlogy(c, q) + xlog1py(pairs - c, -q))
+        window = slice(first, last + 1)
+        c, b = better[window], worse[window]
+        chances = np.exp(ways[window] + xlogy(c, q) + xlog1py(pairs - c, -q))
         share = min(1.0, (q + margin) / (1 - q)) if q < 1 else 0.0
-        left = pairs - c
-        tails = betainc(np.maximum(b, 1), np.maximum(left - b + 1, 1), share)
-        tails = np.where(b <= 0, 1.0, np.where(b > left, 0.0, tails))
+        remaining = pairs - c
+        tails = betainc(np.maximum(b, 1), np.maximum(remaining - b + 1, 1), share)
+        tails = np.where(b <= 0, 1.0, np.where(b > remaining, 0.0, tails))
         highest = max(highest, float(chances @ tails))
     return min(1.0, highest)
 

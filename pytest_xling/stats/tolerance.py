@@ -50,25 +50,25 @@ def upper_limit(
     """
     if not values:
         return None
-    seen = summarise(values)
-    out = left_out(seen.n, coverage=coverage, confidence=confidence)
+    summary = summarise(values)
+    out = left_out(summary.n, coverage=coverage, confidence=confidence)
     if out is not None:
         return ToleranceLimit(
             value=sorted(values)[-1 - out],
             method="order",
             coverage=coverage,
             confidence=confidence,
-            n=seen.n,
+            n=summary.n,
         )
-    if seen.n < FEWEST or seen.sd <= RESOLUTION * max(map(abs, values)):
+    if summary.n < FEWEST or summary.sd <= RESOLUTION * max(map(abs, values)):
         return None
-    factor = normal_factor(seen.n, coverage=coverage, confidence=confidence)
+    factor = normal_factor(summary.n, coverage=coverage, confidence=confidence)
     return ToleranceLimit(
-        value=seen.mean + factor * seen.sd,
+        value=summary.mean + factor * summary.sd,
         method="normal",
         coverage=coverage,
         confidence=confidence,
-        n=seen.n,
+        n=summary.n,
     )
 
 

@@ -81,11 +81,11 @@ def _message(value: object, at: str) -> Message:
     if role is None:
         msg = f"{at}: role is one of {', '.join(get_args(Role))}, not {value.get('role')!r}"
         raise ValueError(msg)
-    given = value.get("tool_calls") or []
-    if not isinstance(given, list) or (given and role != "assistant"):
+    tool_calls = value.get("tool_calls") or []
+    if not isinstance(tool_calls, list) or (tool_calls and role != "assistant"):
         msg = f"{at}: tool_calls is a list, of an assistant's message"
         raise ValueError(msg)
-    calls = tuple(_call(call, f"{at}.tool_calls[{n}]") for n, call in enumerate(given))
+    calls = tuple(_call(call, f"{at}.tool_calls[{n}]") for n, call in enumerate(tool_calls))
     content = value.get("content")
     call_id = value.get("tool_call_id", "")
     if (role == "tool") != bool(call_id) or not isinstance(call_id, str):

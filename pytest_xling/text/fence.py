@@ -51,11 +51,11 @@ def fenced(parts: Mapping[str, str]) -> dict[str, str]:
     Args:
         parts: name to text. Names are ours: a word in capitals.
     """
-    held = {name: clean(text) for name, text in parts.items()}
-    nonce = hashlib.sha256(canonical_json(held).encode()).hexdigest()[:_NONCE_CHARS]
+    cleaned = {name: clean(text) for name, text in parts.items()}
+    nonce = hashlib.sha256(canonical_json(cleaned).encode()).hexdigest()[:_NONCE_CHARS]
     return {
         name: f"<<<BEGIN {name} {nonce}>>>\n{_harmless(text)}\n<<<END {name} {nonce}>>>"
-        for name, text in held.items()
+        for name, text in cleaned.items()
     }
 
 

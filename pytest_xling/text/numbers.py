@@ -55,19 +55,19 @@ class Figures:
         return cls(share=False, difference=difference, digits=digits)
 
     @classmethod
-    def of(cls, *made: Estimate, limit: float | None = None) -> Figures:
+    def of(cls, *estimates: Estimate, limit: float | None = None) -> Figures:
         """Return figures for estimates that are all of one metric.
 
         Args:
-            made: the estimates.
+            *estimates: to be shown beside each other.
             limit: stands beside them; they get no fewer digits than it has.
         """
         figures = cls.fitting(
-            [end for estimate in made for end in (estimate.value, estimate.high)],
-            share=any(estimate.share for estimate in made),
+            [end for estimate in estimates for end in (estimate.value, estimate.high)],
+            share=any(estimate.share for estimate in estimates),
             difference=any(
                 (estimate.pivot or estimate.baseline or estimate.trend) and not estimate.relative
-                for estimate in made
+                for estimate in estimates
             ),
         )
         if figures.share or limit is None:
@@ -77,7 +77,7 @@ class Figures:
 
     @property
     def unit(self) -> str:
-        """What stands behind a number."""
+        """What follows a number."""
         return (" pp" if self.difference else "%") if self.share else ""
 
     def value(self, value: float | None) -> str:
@@ -143,18 +143,19 @@ class Measured(Protocol):
         """The upper end."""
 
 
-def measured(made: Measured | None, *, interval: bool = True) -> str:
+def measured(measure: Measured | None, *, interval: bool = True) -> str:
     """Word a measure of agreement, with its interval: ``0.75 (0.70–0.80)``; empty for none."""
-    if made is None:
+    if measure is None:
         return ""
     figures = Figures(share=False, digits=2)
-    ends = figures.interval(made.low, made.high) if interval and made.value is not None else ""
-    return f"{figures.value(made.value)} ({ends})" if ends else figures.value(made.value)
+    shown = interval and measure.value is not None
+    ends = figures.interval(measure.low, measure.high) if shown else ""
+    return f"{figures.value(measure.value)} ({ends})" if ends else figures.value(measure.value)
 
 
-def with_ends(name: str, made: Measured | None) -> dict[str, float | None]:
+def with_ends(name: str, measure: Measured | None) -> dict[str, float | None]:
     """Return a measure for programs: under *name*, ``…_low`` and ``…_high``."""
-    ends = (None, None, None) if made is None else (made.value, made.low, made.high)
+    ends = (None, None, None) if measure is None else (measure.value, measure.low, measure.high)
     return dict(zip((name, f"{name}_low", f"{name}_high"), ends, strict=True))
 
 

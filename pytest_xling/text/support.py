@@ -33,7 +33,7 @@ class ClaimSupport(Number[Input]):
     max_unjudged: float = 0.1
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be."""
+        """Raise ConfigError for an invalid parameter."""
         if not 0 <= self.max_unjudged < 1:
             msg = f"{self.name}: max_unjudged must be from 0 to below 1, not {self.max_unjudged}"
             raise ConfigError(msg)

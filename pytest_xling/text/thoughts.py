@@ -60,22 +60,22 @@ def split_thoughts(text: str, *, apart: str = "", begun_by_prompt: bool = True) 
             Not where the reply quotes a text that somebody else wrote, as a judge's does.
     """
     thoughts = [apart]
-    at = 0
+    position = 0
     if begun_by_prompt and not apart and (tag := _end_of_begun(text)):
         thoughts.append(text[: tag.start()])
-        at = tag.end()
+        position = tag.end()
     while True:
-        if at and (again := _CLOSING.match(text, at)):
-            at = again.end()
-        elif opening := _OPENING.match(text, at):
+        if position and (again := _CLOSING.match(text, position)):
+            position = again.end()
+        elif opening := _OPENING.match(text, position):
             end = _end_of(opening, text)
             thoughts.append(text[opening.end() : end.start() if end else None])
-            at = end.end() if end else len(text)
+            position = end.end() if end else len(text)
         else:
             break
-    if not at:
+    if not position:
         return apart, text
-    return "\n\n".join(filter(None, map(str.strip, thoughts))), text[at:].lstrip()
+    return "\n\n".join(filter(None, map(str.strip, thoughts))), text[position:].lstrip()
 
 
 def split_response(response: Response, *, begun_by_prompt: bool = True) -> Response:

@@ -107,11 +107,11 @@ def lexicon(language: str) -> Lexicon:
     """
     # A word that two languages have means what it does in this one.
     kinds = _words("en") | _words("*") | _words(language)
-    inside = [word for word, of in kinds.items() if of - _ALONE]
+    inside = [word for word, meanings in kinds.items() if meanings - _ALONE]
     longest_first = sorted(inside, key=lambda word: (-len(word), word))
     letters = _any_of(word for word in longest_first if _JOINED.match(word))
     others = _any_of(word for word in longest_first if not _JOINED.match(word))
-    that = _any_of(word for word, of in kinds.items() if "that" in of)
+    that = _any_of(word for word, meanings in kinds.items() if "that" in meanings)
     return Lexicon(
         kinds=kinds,
         pattern=re.compile(f"(?<!{_LETTER})(?:{letters})|{others}"),
@@ -413,13 +413,13 @@ def begins(token: str, language: str) -> bool | None:
     if exact & (_YES | _NO):
         return bool(exact & _YES)
     begun = [
-        of
-        for word, of in kinds.items()
-        if of & (_YES | _NO) and " " not in word and word.startswith(start)
+        meanings
+        for word, meanings in kinds.items()
+        if meanings & (_YES | _NO) and " " not in word and word.startswith(start)
     ]
     enough = len(start) >= (_SHORTEST_LATIN if start.isascii() else _SHORTEST)
-    sides = {bool(of & _YES) for of in begun}
-    if len(sides) == 1 and (enough or any(of & _PARTICLES for of in begun)):
+    sides = {bool(meanings & _YES) for meanings in begun}
+    if len(sides) == 1 and (enough or any(meanings & _PARTICLES for meanings in begun)):
         return sides.pop()
     return None
 

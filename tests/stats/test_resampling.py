@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pytest_xling.stats.resampling import another_run, drawn_again, unseen
+from pytest_xling.stats.resampling import other_run_weights, resampled_weights, unseen_bad
 
 STRATA = [np.arange(0, 30), np.arange(30, 40)]
 
@@ -12,8 +12,8 @@ STRATA = [np.arange(0, 30), np.arange(30, 40)]
 def test_as_many_from_each_stratum() -> None:
     """Weights are whole numbers that add up to the questions wanted of each."""
     random = np.random.default_rng(1)
-    again = drawn_again(random, STRATA, of=45, resamples=20)
-    other = another_run(random, STRATA, of=45, sizes=[15, 5], resamples=20)
+    again = resampled_weights(random, STRATA, size=45, resamples=20)
+    other = other_run_weights(random, STRATA, size=45, sizes=[15, 5], resamples=20)
     for weights, sizes in ((again, (30, 10)), (other, (15, 5))):
         assert (20, 45) == weights.shape
         assert all(weights[:, :30].sum(axis=1) == sizes[0])
@@ -27,8 +27,8 @@ def test_another_run_varies_by_both_samples() -> None:
     values = random.normal(size=50)
     one = [np.arange(50)]
     variance = values.var() / 50
-    again = drawn_again(random, one, of=50, resamples=20_000) @ values / 50
-    other = another_run(random, one, of=50, sizes=[25], resamples=20_000) @ values / 25
+    again = resampled_weights(random, one, size=50, resamples=20_000) @ values / 50
+    other = other_run_weights(random, one, size=50, sizes=[25], resamples=20_000) @ values / 25
     assert abs(again.var() / variance - 1) < 0.05
     assert abs(other.var() / (3 * variance) - 1) < 0.06
 
@@ -36,6 +36,6 @@ def test_another_run_varies_by_both_samples() -> None:
 def test_unseen_questions_are_as_jeffreys_has_them() -> None:
     """Half a question of those at hand on average, scaled to the other run."""
     random = np.random.default_rng(3)
-    found = unseen(random, known=20, size=40, resamples=50_000)
+    found = unseen_bad(random, known=20, size=40, resamples=50_000)
     assert abs(found.mean() - 40 * 0.5 / 20.5) < 0.03
     assert found.min() == 0

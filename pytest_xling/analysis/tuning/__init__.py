@@ -17,7 +17,7 @@ from zlib import crc32
 import numpy as np
 
 from pytest_xling.gates.pairing import NOISE
-from pytest_xling.stats.resampling import another_run, drawn_again, unseen
+from pytest_xling.stats.resampling import other_run_weights, resampled_weights, unseen_bad
 from pytest_xling.stats.tolerance import FEWEST, upper_limit
 
 if TYPE_CHECKING:
@@ -134,13 +134,13 @@ def tune(
         bad: of runs of models that are not.
         how: how.
     """
-    made = _Tuner(good, bad, how)
+    tuner = _Tuner(good, bad, how)
     return BenchmarkTuned(
         benchmark=benchmark,
         questions=len(good[0].questions),
-        proposals=made.proposals(),
-        blocked=made.any_blocked,
-        blocked_held_out=made.any_blocked_held_out,
+        proposals=tuner.proposals(),
+        blocked=tuner.any_blocked,
+        blocked_held_out=tuner.any_blocked_held_out,
     )
 
 
@@ -158,7 +158,7 @@ class _Tuner:
             for limit in self.limits
         ]
         self.estimates = _pooled(good)
-        self.reasons = [self._why_not(place) for place in range(len(self.limits))]
+        self.reasons = [self._why_no_proposal(place) for place in range(len(self.limits))]
         self.useful = np.array([not reason for reason in self.reasons], dtype=np.bool_)
         self.blocks = np.array([limit.spec.threshold.tier == "block" for limit in self.limits])
         """Advisory ones block no run, and take nothing of what may be blocked together."""
@@ -167,18 +167,20 @@ class _Tuner:
 
     def proposals(self) -> tuple[Proposal, ...]:
         if not self.useful.any():
-            return tuple(self._left(place) for place in range(len(self.limits)))
+            return tuple(self._without_proposal(place) for place in range(len(self.limits)))
         sizes = [len(rows) for rows in self.strata]
-        drawn = [self._another(run, self.strata, sizes, self.resamples) for run in self.good]
-        own, methods = self._tuned(drawn, [t.ends(np.ones((1, self.size)))[0] for t in self.good])
+        drawn = [self._other_run_ends(run, self.strata, sizes, self.resamples) for run in self.good]
+        own, methods = self._tightest(
+            drawn, [t.ends(np.ones((1, self.size)))[0] for t in self.good]
+        )
         proposed = self._final(own)
         useless = proposed >= np.array([limit.extreme for limit in self.limits])
-        for at in np.flatnonzero(self.useful & (useless | ~np.isfinite(proposed))):
-            self.reasons[int(at)] = "only a limit that nothing exceeds would do"
+        for index in np.flatnonzero(self.useful & (useless | ~np.isfinite(proposed))):
+            self.reasons[int(index)] = "only a limit that nothing exceeds would do"
         self.useful = np.array([not reason for reason in self.reasons], dtype=np.bool_)
         self.reasons = [
-            reason or self._contradiction(at, float(proposed[at]))
-            for at, reason in enumerate(self.reasons)
+            reason or self._contradiction(index, float(proposed[index]))
+            for index, reason in enumerate(self.reasons)
         ]
         self.useful = np.array([not reason for reason in self.reasons], dtype=np.bool_)
         limits = np.where(self.useful, proposed, np.inf)
@@ -187,32 +189,32 @@ class _Tuner:
             [math.nan if limit.now is None else limit.turned(limit.now) for limit in self.limits]
         )
         if self.useful.any():
-            self.any_blocked = self._any_blocked(_over(ends, limits))
-        blocked, blocked_now = _over(ends, limits).mean(axis=0), _over(ends, now).mean(axis=0)
+            self.any_blocked = self._any_blocked(_exceeds(ends, limits))
+        blocked, blocked_now = _exceeds(ends, limits).mean(axis=0), _exceeds(ends, now).mean(axis=0)
         worse = np.concatenate([self._worse_runs(run) for run in self.good])
-        missed = (~_over(worse, limits)).mean(axis=0)
+        missed = (~_exceeds(worse, limits)).mean(axis=0)
         bad = [
-            t.ends(drawn_again(self.random, self.strata, of=self.size, resamples=1000))
+            t.ends(resampled_weights(self.random, self.strata, size=self.size, resamples=1000))
             for t in self.bad
         ]
-        missed_bad = _of_bad(bad, limits)
-        held, missed_held = self._held_out()
+        missed_bad = _missed_bad(bad, limits)
+        held_out, missed_held = self._held_out()
         proposals = []
         for place, limit in enumerate(self.limits):
-            left = replace(
-                self._left(place),
+            last = replace(
+                self._without_proposal(place),
                 blocked_now=None if limit.now is None else float(blocked_now[place]),
             )
             if not self.useful[place]:
-                proposals.append(left)
+                proposals.append(last)
                 continue
             proposals.append(
                 replace(
-                    left,
+                    last,
                     proposed=_plain(limit.turned(float(proposed[place]))),
                     method=methods[place],
                     blocked=float(blocked[place]),
-                    blocked_held_out=_number(held, place),
+                    blocked_held_out=_number(held_out, place),
                     missed=float(missed[place]),
                     missed_held_out=_number(missed_held, place),
                     missed_bad=_number(missed_bad, place),
@@ -220,7 +222,7 @@ class _Tuner:
             )
         return tuple(proposals)
 
-    def _left(self, place: int) -> Proposal:
+    def _without_proposal(self, place: int) -> Proposal:
         """Return that nothing is proposed, and why."""
         many = [run.counts[:, place].sum() for run in self.good]
         estimate, limit = float(self.estimates[place]), self.limits[place]
@@ -233,7 +235,7 @@ class _Tuner:
             runs=len(self.good),
         )
 
-    def _another(
+    def _other_run_ends(
         self,
         run: Tables,
         strata: Sequence[NDArray[np.intp]],
@@ -241,19 +243,21 @@ class _Tuner:
         resamples: int,
     ) -> NDArray[np.float64]:
         """Return the ends of other runs of so many questions, as far as those in *strata* tell."""
-        weights = another_run(self.random, strata, of=self.size, sizes=sizes, resamples=resamples)
+        weights = other_run_weights(
+            self.random, strata, size=self.size, sizes=sizes, resamples=resamples
+        )
         part = sum(sizes) / sum(map(len, strata))
         bad = np.zeros((resamples, len(self.limits)))
-        there = np.concatenate(strata)
+        drawn = np.concatenate(strata)
         for place in range(len(self.limits)):
-            known = int(np.count_nonzero(run.counts[there, place]))
+            known = int(np.count_nonzero(run.counts[drawn, place]))
             if known:
-                bad[:, place] = unseen(
+                bad[:, place] = unseen_bad(
                     self.chances[place], known=known, size=round(part * known), resamples=resamples
                 )
         return run.ends(weights, unseen=bad, share=sum(sizes) / self.size)
 
-    def _tuned(
+    def _tightest(
         self, drawn: Sequence[NDArray[np.float64]], seen: Sequence[NDArray[np.float64]]
     ) -> tuple[NDArray[np.float64], list[Method]]:
         """Return for each limit the tightest one, and how it was found.
@@ -286,8 +290,8 @@ class _Tuner:
         if self.how.family and (self.useful & self.blocks).any():
             # A limit that leaves c resamples out blocks those whose end no more than c reach.
             reached = [
-                len(ends) - np.searchsorted(ordered[:, at], ends[:, at])
-                for at in np.flatnonzero(self.useful & self.blocks)
+                len(ends) - np.searchsorted(ordered[:, index], ends[:, index])
+                for index in np.flatnonzero(self.useful & self.blocks)
             ]
             first = np.sort(np.min(reached, axis=0))
             allowed = int(first[allowed]) - 1 if allowed < len(first) else len(ends) - 1
@@ -298,23 +302,27 @@ class _Tuner:
         final = own.copy()
         groups: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
         for place in np.flatnonzero(self.useful & np.isfinite(own)):
-            at, limit = int(place), self.limits[place]
+            index, limit = int(place), self.limits[place]
             if not exact:
-                final[at] = self._rounded(at, float(own[at]))
-            if final[at] < limit.extreme:  # a useless limit is not shared
-                groups[limit.name, limit.key].append(at)
+                final[index] = self._rounded(index, float(own[index]))
+            if final[index] < limit.extreme:  # a useless limit is not shared
+                groups[limit.name, limit.key].append(index)
         for places in groups.values():
-            shared = common([float(self.estimates[at]) for at in places], own[places].tolist())
-            for at, value in zip(places, shared, strict=True):
-                final[at] = value if exact else self._rounded(at, value)
+            shared = common(
+                [float(self.estimates[index]) for index in places], own[places].tolist()
+            )
+            for index, value in zip(places, shared, strict=True):
+                final[index] = value if exact else self._rounded(index, value)
         # Rounding is by each language's own distance: again the loosest for those that share one.
         for places in groups.values():
             if exact:
                 continue
-            shared = common([float(self.estimates[at]) for at in places], own[places].tolist())
+            shared = common(
+                [float(self.estimates[index]) for index in places], own[places].tolist()
+            )
             for value in set(shared):
                 together = [
-                    at for at, loosest in zip(places, shared, strict=True) if loosest == value
+                    index for index, loosest in zip(places, shared, strict=True) if loosest == value
                 ]
                 final[together] = final[together].max()
         return final
@@ -330,7 +338,7 @@ class _Tuner:
         ends = []
         for _ in range(_VERSIONS):
             worse = run.degraded(self.random, flagged=self.how.flagged, shift=self.how.shift)
-            weights = drawn_again(self.random, self.strata, of=self.size, resamples=each)
+            weights = resampled_weights(self.random, self.strata, size=self.size, resamples=each)
             ends.append(worse.ends(weights))
         return np.concatenate(ends)
 
@@ -355,20 +363,20 @@ class _Tuner:
         for split in range(self.how.splits):
             mixed = [self.random.permutation(rows) for rows in self.strata]
             first = [rows[:many] for rows, many in zip(mixed, tuned_on, strict=True)]
-            drawn = [self._another(run, first, judged, resamples) for run in self.good]
+            drawn = [self._other_run_ends(run, first, judged, resamples) for run in self.good]
             there, scaled = np.zeros((2, 1, self.size))
             for rows, many, size in zip(mixed, tuned_on, judged, strict=True):
                 # As large as the part that will be judged, so that their intervals are alike.
                 scaled[0, rows[:many]] = size / many
                 there[0, rows[many:]] = 1
-            own, _ = self._tuned(drawn, [t.ends(scaled, share=share)[0] for t in self.good])
+            own, _ = self._tightest(drawn, [t.ends(scaled, share=share)[0] for t in self.good])
             limits = self._final(own, exact=True)
             ends = np.array([t.ends(there, share=share)[0] for t in self.good])
-            over = _over(ends, limits)
+            over = _exceeds(ends, limits)
             blocked += over.mean(axis=0)
             any_blocked += self._any_blocked(over)
             bad = np.array([t.ends(there, share=share)[0] for t in worse[split % len(worse)]])
-            missed += (~_over(bad, limits)).mean(axis=0)
+            missed += (~_exceeds(bad, limits)).mean(axis=0)
         self.any_blocked_held_out = any_blocked / self.how.splits
         return blocked / self.how.splits, missed / self.how.splits
 
@@ -382,8 +390,8 @@ class _Tuner:
         }
         other, bound = others.get(limit.key, ("", None))
         tuned = any(
-            self.useful[at] and (each.spec, each.key) == (limit.spec, other)
-            for at, each in enumerate(self.limits)
+            self.useful[index] and (each.spec, each.key) == (limit.spec, other)
+            for index, each in enumerate(self.limits)
         )
         if bound is None or tuned or turned >= limit.turned(bound):
             return ""
@@ -394,17 +402,17 @@ class _Tuner:
         """Return the share of runs (rows) that one limit or more (columns) would block."""
         return float(over[:, self.useful & self.blocks].any(axis=1).mean())
 
-    def _why_not(self, place: int) -> str:
+    def _why_no_proposal(self, place: int) -> str:
         """Say why nothing can be proposed for a limit; empty where something can."""
         limit, threshold = self.limits[place], self.limits[place].spec.threshold
-        of = "questions in both languages" if limit.key == "max_gap" else "answers"
+        counted = "questions in both languages" if limit.key == "max_gap" else "answers"
         for run in self.good:
             counts = run.counts[:, place]
             n, questions = int(counts.sum()), int(np.count_nonzero(counts))
             if not n:
-                return f"no {of} with a value"
+                return f"no {counted} with a value"
             if n < threshold.min_n:
-                return f"too few {of}: needs {threshold.min_n}, has {n}"
+                return f"too few {counted}: needs {threshold.min_n}, has {n}"
             if questions < 2:  # noqa: PLR2004  spread needs two
                 return "all answers are to one question: no spread is known"
         if not limit.share and all(run.even[place] for run in self.good):
@@ -417,18 +425,18 @@ class _Tuner:
 def _pooled(runs: Sequence[Tables]) -> NDArray[np.float64]:
     """Return the mean of the runs' estimates; NaN where none has one."""
     estimates = np.array([run.estimates for run in runs])
-    there = ~np.isnan(estimates)
-    many = there.sum(axis=0)
-    total = np.where(there, estimates, 0.0).sum(axis=0)
+    known = ~np.isnan(estimates)
+    many = known.sum(axis=0)
+    total = np.where(known, estimates, 0.0).sum(axis=0)
     return np.asarray(np.divide(total, many, out=np.full(len(many), np.nan), where=many > 0))
 
 
-def _over(ends: NDArray[np.float64], limits: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _exceeds(ends: NDArray[np.float64], limits: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Tell which ends are not within their limits, but for rounding."""
     return np.asarray(ends > limits + 1e-9 * np.maximum(1.0, np.abs(limits)))
 
 
-def _of_bad(
+def _missed_bad(
     bad: Sequence[NDArray[np.float64]], limits: NDArray[np.float64]
 ) -> NDArray[np.float64] | None:
     """Return how often runs known to be bad pass; NaN where they say nothing."""
@@ -436,7 +444,7 @@ def _of_bad(
         return None
     ends = np.concatenate(bad)
     known = np.isfinite(ends)
-    passed = (~_over(ends, limits) & known).sum(axis=0)
+    passed = (~_exceeds(ends, limits) & known).sum(axis=0)
     many = known.sum(axis=0)
     return np.asarray(np.divide(passed, many, out=np.full(len(many), np.nan), where=many > 0))
 
@@ -460,21 +468,21 @@ def common(estimates: Sequence[float], limits: Sequence[float]) -> list[float]:
         estimates: by language; higher is worse.
         limits: the tightest for each.
     """
-    order = sorted(range(len(limits)), key=lambda at: (limits[at], at))
+    order = sorted(range(len(limits)), key=lambda index: (limits[index], index))
     best: list[int] = []
     for last in range(len(order)):
         loosest = limits[order[last]]
         shared = [
-            at
-            for at in order[: last + 1]
-            if loosest - estimates[at] <= _MARKED * (limits[at] - estimates[at]) + 1e-12
+            index
+            for index in order[: last + 1]
+            if loosest - estimates[index] <= _MARKED * (limits[index] - estimates[index]) + 1e-12
         ]
         if len(shared) >= len(best):
             best = shared
     final = list(limits)
-    loosest = max((limits[at] for at in best), default=0.0)
-    for at in best:
-        final[at] = loosest
+    loosest = max((limits[index] for index in best), default=0.0)
+    for index in best:
+        final[index] = loosest
     return final
 
 

@@ -47,19 +47,21 @@ def changes(
             groups[place, proposal.limit.key].append(proposal)
     limits: dict[Place, float] = {}
     for place in dict.fromkeys(place for place, _ in groups):
-        of_place = {key: proposals for (at, key), proposals in groups.items() if at == place}
-        written = _of_metric(place, of_place, file, model, all_languages=place[1] in with_all)
+        of_place = {
+            key: proposals for (own_place, key), proposals in groups.items() if own_place == place
+        }
+        written = _metric_limits(place, of_place, file, model, all_languages=place[1] in with_all)
         floor, ceiling = (
             written.get((*place, key), _get(file, (*place, key))) for key in ("floor", "ceiling")
         )
         if isinstance(floor, int | float) and isinstance(ceiling, int | float) and floor > ceiling:
             # What most languages share of one is not what most share of the other.
-            written = _of_metric(place, of_place, file, model, all_languages=False)
+            written = _metric_limits(place, of_place, file, model, all_languages=False)
         limits |= written
     return limits
 
 
-def _of_metric(
+def _metric_limits(
     parent: Place,
     by_key: Mapping[str, Sequence[Proposal]],
     file: ThresholdFile | None,
@@ -71,11 +73,13 @@ def _of_metric(
     limits: dict[Place, float] = {}
     for key, proposals in by_key.items():
         if any(proposal.proposed is not None for proposal in proposals):
-            limits |= _of_one(parent, key, proposals, file, model, all_languages=all_languages)
+            limits |= _limits_of_key(
+                parent, key, proposals, file, model, all_languages=all_languages
+            )
     return limits
 
 
-def _of_one(
+def _limits_of_key(
     parent: Place,
     key: str,
     proposals: Sequence[Proposal],
@@ -100,59 +104,61 @@ def _of_one(
         elif all_languages:
             own[language] = value
         elif value != proposal.limit.now:
-            limits[_of_language(place, language, file)] = value
+            limits[_language_place(place, language, file)] = value
     limits |= {place: loosest(values) for place, values in shared.items()}
     if own:
-        counted = Counter(own.values())
-        most = max(counted.values())
-        base = loosest(value for value, many in counted.items() if many == most)
+        counts = Counter(own.values())
+        most = max(counts.values())
+        base = loosest(value for value, many in counts.items() if many == most)
         left_without = any(p.proposed is None and p.limit.now is None for p in proposals)
         if not left_without:
             limits[*parent, key] = base
         for language, value in own.items():
             if left_without or value != base:
-                limits[_of_language((*parent, key), language, file)] = value
-    limits |= _kept(limits, proposals, written, file)
+                limits[_language_place((*parent, key), language, file)] = value
+    limits |= _protected(limits, proposals, written, file)
     return {place: value for place, value in limits.items() if _get(file, place) != value}
 
 
-def _kept(
+def _protected(
     limits: dict[Place, float],
     proposals: Sequence[Proposal],
     written: dict[str, Place | None],
     file: ThresholdFile | None,
 ) -> dict[Place, float]:
     """Return the limits of languages that are left as they are, where another's would move them."""
-    kept: dict[Place, float] = {}
+    protected: dict[Place, float] = {}
     for proposal in proposals:
         now, language = proposal.limit.now, proposal.limit.spec.language
         place = written[language]
         if proposal.proposed is not None or now is None or place is None:
             continue
         if limits.get(place, now) != now:
-            kept[_of_language(place, language, file)] = now
-    return kept
+            protected[_language_place(place, language, file)] = now
+    return protected
 
 
 def _written(proposal: Proposal, file: ThresholdFile | None, model: str) -> Place | None:
     """Return the key path the limit is read from now."""
     if file is None or proposal.limit.now is None:
         return None
-    at = proposal.limit.spec.threshold
-    entry = file.benchmarks[at.benchmark][at.metric]
-    return entry.resolve(at.language, model, level=at.level).places.get(proposal.limit.key)
+    threshold = proposal.limit.spec.threshold
+    entry = file.benchmarks[threshold.benchmark][threshold.metric]
+    return entry.resolve(threshold.language, model, level=threshold.level).places.get(
+        proposal.limit.key
+    )
 
 
-def _of_language(place: Place, language: str, file: ThresholdFile | None) -> Place:
+def _language_place(place: Place, language: str, file: ThresholdFile | None) -> Place:
     """Return where a language's own limit belongs beside the one for all at *place*."""
     *parent, key = place
-    return (*parent, "languages", _named(file, tuple(parent), language), key)
+    return (*parent, "languages", _name_in_file(file, tuple(parent), language), key)
 
 
-def _named(file: ThresholdFile | None, parent: Place, language: str) -> str:
+def _name_in_file(file: ThresholdFile | None, parent: Place, language: str) -> str:
     """Return what a language is called in the file; its code where it is not there yet."""
-    there = None if file is None else file.file.get(*parent, "languages")
-    for name in there if isinstance(there, dict) else ():
+    languages = None if file is None else file.file.get(*parent, "languages")
+    for name in languages if isinstance(languages, dict) else ():
         try:
             if find(name).code == language:
                 return name

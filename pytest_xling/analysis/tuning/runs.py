@@ -57,9 +57,9 @@ class TuningRun:
 
     def has_all_languages(self, benchmark: str) -> bool:
         """Tell whether it has every language of a benchmark; of early versions' runs: False."""
-        kept = self.record.settings.get("benchmark_languages")
-        named = kept.get(benchmark) if isinstance(kept, Mapping) else None
-        return isinstance(named, list) and set(named) <= set(self.languages(benchmark))
+        by_benchmark = self.record.settings.get("benchmark_languages")
+        codes = by_benchmark.get(benchmark) if isinstance(by_benchmark, Mapping) else None
+        return isinstance(codes, list) and set(codes) <= set(self.languages(benchmark))
 
     def questions(self, benchmark: str) -> frozenset[tuple[str, str, str]]:
         """Return language and question of all that was asked."""
@@ -112,13 +112,13 @@ def read_runs(
             raise ConfigError(msg)
         steps = metric_steps(connection, record.run_id)
         benchmarks = {step.benchmark for step in steps}
-        named = {benchmark: pivot(record, benchmark) for benchmark in benchmarks}
+        pivots = {benchmark: pivot(record, benchmark) for benchmark in benchmarks}
         runs.append(
             TuningRun(
                 record=record,
                 signatures={(step.benchmark, step.metric): step.signature for step in steps},
                 scores=scores_by_place(connection, record.run_id, steps),
-                pivots={benchmark: code for benchmark, code in named.items() if code is not None},
+                pivots={benchmark: code for benchmark, code in pivots.items() if code is not None},
                 counts=case_counts(connection, record.run_id),
             )
         )
@@ -205,13 +205,13 @@ def _check_alike(
         )
         raise ConfigError(msg)
     for metric in metrics:
-        here = first.signatures[benchmark, metric]
-        there = other.signatures.get((benchmark, metric))
-        if there != here:
-            how = "not at all" if there is None else _differing(here, there)
+        signature = first.signatures[benchmark, metric]
+        second = other.signatures.get((benchmark, metric))
+        if second != signature:
+            how = "not at all" if second is None else _differing(signature, second)
             msg = (
-                f"runs {ours} and {theirs} were scored differently: {metric}: {how}; score them "
-                "alike, or leave it out with --metric"
+                f"runs {ours} and {theirs} were scored differently: {metric}: {how}; "
+                "score them alike, or leave it out with --metric"
             )
             raise ConfigError(msg)
     asked, other_asked = first.questions(benchmark), other.questions(benchmark)
@@ -224,13 +224,13 @@ def _check_alike(
         raise ConfigError(msg)
 
 
-def _differing(here: str, there: str) -> str:
+def _differing(first: str, second: str) -> str:
     """Say in which fields two signatures differ."""
     fields = []
-    for signature in (here, there):
+    for signature in (first, second):
         _, version, *parts = signature.split("|")
-        named = dict(part.partition(":")[::2] for part in parts)
-        fields.append({"version": version, **named})
+        parameters = dict(part.partition(":")[::2] for part in parts)
+        fields.append({"version": version, **parameters})
     ours, theirs = fields
     names = [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)]
     return ", ".join(
@@ -250,13 +250,13 @@ def _limits(
         if metric not in scored:
             continue
         if file is not None and metric in gated:
-            limits += _set(run, benchmark, file, metric, asked=bool(asked))
+            limits += _limits_set(run, benchmark, file, metric, asked=bool(asked))
         else:
-            limits += _possible(run, benchmark, file, metric, languages)
+            limits += _new_limits(run, benchmark, file, metric, languages)
     return limits
 
 
-def _set(
+def _limits_set(
     run: TuningRun, benchmark: str, file: ThresholdFile, metric: str, *, asked: bool
 ) -> list[Limit]:
     """Return the limits a file sets; a budget of 0 is a rule, and tuned only if asked for."""
@@ -289,7 +289,7 @@ def _set(
     return limits
 
 
-def _possible(
+def _new_limits(
     run: TuningRun,
     benchmark: str,
     file: ThresholdFile | None,
@@ -297,11 +297,11 @@ def _possible(
     languages: Sequence[str],
 ) -> list[Limit]:
     """Return limits for a metric that has none yet."""
-    made = load("metric", metric)
+    loaded = load("metric", metric)
     pivot = run.pivots.get(benchmark)
-    better = made.better
+    better = loaded.better
     keys: tuple[LimitKey, ...] = ("floor",) if better == "higher" else ("ceiling",)
-    if made.kind == "flag":
+    if loaded.kind == "flag":
         keys = ("max_rate",)
     elif better is None:
         keys = ("floor", "ceiling")
@@ -309,7 +309,7 @@ def _possible(
     limits = []
     for language in languages:
         threshold = Threshold(benchmark=benchmark, metric=metric, language=language, **policy)
-        if not (made.unit == "pivot" and language == pivot):
+        if not (loaded.unit == "pivot" and language == pivot):
             spec = GateSpec(threshold=threshold)
             limits += [Limit(spec=spec, key=key) for key in keys]
         if pivot in languages and language != pivot and load("metric", metric).compares_languages():

@@ -146,13 +146,13 @@ class Tables:
     @property
     def worst(self) -> NDArray[np.float64]:
         """By limit how bad a question can be: as the metric's bound, else as the worst there is."""
-        there = self.counts > 0
+        present = self.counts > 0
         means = np.divide(
-            self.sums, self.counts, out=np.full(self.sums.shape, -np.inf), where=there
+            self.sums, self.counts, out=np.full(self.sums.shape, -np.inf), where=present
         )
-        seen = means.max(axis=0, initial=-np.inf)
+        highest = means.max(axis=0, initial=-np.inf)
         ends = np.array([limit.extreme for limit in self.limits])
-        worst = np.where(np.isfinite(ends), ends, seen)
+        worst = np.where(np.isfinite(ends), ends, highest)
         return np.where(np.isfinite(worst), worst, 0.0)
 
     def strata(self) -> list[NDArray[np.intp]]:
@@ -171,12 +171,14 @@ class Tables:
     @property
     def even(self) -> NDArray[np.bool_]:
         """Tell of each limit whether all questions have the same value."""
-        there = self.counts > 0
-        means = np.divide(self.sums, self.counts, out=np.full(self.sums.shape, np.nan), where=there)
-        highest = np.where(there, means, -np.inf).max(axis=0, initial=-np.inf)
-        lowest = np.where(there, means, np.inf).min(axis=0, initial=np.inf)
+        present = self.counts > 0
+        means = np.divide(
+            self.sums, self.counts, out=np.full(self.sums.shape, np.nan), where=present
+        )
+        highest = np.where(present, means, -np.inf).max(axis=0, initial=-np.inf)
+        lowest = np.where(present, means, np.inf).min(axis=0, initial=np.inf)
         size = np.maximum(np.abs(highest), np.abs(lowest))
-        apart = np.where(there.any(axis=0), highest - lowest, 0.0)
+        apart = np.where(present.any(axis=0), highest - lowest, 0.0)
         return np.asarray(apart <= 1e-6 * np.where(np.isfinite(size), size, 1.0))
 
     def ends(

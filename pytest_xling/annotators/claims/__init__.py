@@ -152,8 +152,8 @@ class Claims(JudgingAnnotator):
 
 
 def _identified(answer: Answer) -> str | None:
-    seen: Any = answer.annotations["language_id"].value
-    language = seen["language"]
+    value: Any = answer.annotations["language_id"].value
+    language = value["language"]
     return language if isinstance(language, str) else None
 
 
@@ -162,9 +162,9 @@ def _declines(answer: Answer, text: str) -> str:
     from pytest_xling.text.disclaimers import abstention  # noqa: PLC0415  as annotate
 
     expected = find(answer.language).base
-    said = abstention(answer.text, (expected, _identified(answer) or expected, ENGLISH))
-    said = said or abstention(text, (ENGLISH,))
-    return f"declines to answer: {printable(said, limit=_SHOWN)}" if said else ""
+    declined = abstention(answer.text, (expected, _identified(answer) or expected, ENGLISH))
+    declined = declined or abstention(text, (ENGLISH,))
+    return f"declines to answer: {printable(declined, limit=_SHOWN)}" if declined else ""
 
 
 def _value(claims: list[JsonValue] | None = None, *, reason: str = "") -> JsonValue:

@@ -46,8 +46,8 @@ class VerifiableClaims(Claims):
 
     def looks_at(self, answer: Answer, /) -> JsonValue:
         """Return the answer, the text that is read, the question, and the issues."""
-        seen: Any = Claims.looks_at(self, answer)
-        return {**seen, "question": self.question(answer), "issues": _issues(answer)}
+        inputs: Any = Claims.looks_at(self, answer)
+        return {**inputs, "question": self.question(answer), "issues": _issues(answer)}
 
     async def annotate(self, answer: Answer, ask: Ask, /) -> JsonValue:
         """Return the claims of *answer*.
@@ -62,5 +62,5 @@ class VerifiableClaims(Claims):
 
 
 def _issues(answer: Answer) -> list[str]:
-    seen: Any = answer.annotations["surface_issues"].value
-    return list(seen["issues"])
+    value: Any = answer.annotations["surface_issues"].value
+    return list(value["issues"])

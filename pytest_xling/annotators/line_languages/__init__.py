@@ -91,8 +91,8 @@ class LineLanguages(TextAnnotator):
         Raises:
             ConfigError: short lines are to be read, and their identifiers are not installed.
         """
-        by = identified_by_declaration()
-        signed: dict[str, JsonValue] = {"languages": dict(by)} if by else {}
+        declaration = identified_by_declaration()
+        signed: dict[str, JsonValue] = {"languages": dict(declaration)} if declaration else {}
         if self.short_lines:
             from pytest_xling.annotators.line_languages.short import identifiers  # noqa: PLC0415  see _lines
 
@@ -109,10 +109,10 @@ class LineLanguages(TextAnnotator):
         looked_at = [
             list(self._lines(text, each)) for text, each in zip(texts, expected, strict=True)
         ]
-        lines = [line for of in looked_at for line in of]
+        lines = [line for own in looked_at for line in own]
         values = self._long([line for line in lines if line.words >= self.words])
         values |= _short([line for line in lines if line.words < self.words])
-        return [{"lines": [values[line] for line in of if line in values]} for of in looked_at]
+        return [{"lines": [values[line] for line in own if line in values]} for own in looked_at]
 
     def _lines(self, text: str, expected: Language) -> Iterable[_Line]:
         """Yield the lines that are read, if they have letters besides those of names."""
@@ -131,9 +131,9 @@ class LineLanguages(TextAnnotator):
         from pytest_xling.text import langid  # noqa: PLC0415  see _lines
         from pytest_xling.text.cld2 import detect  # noqa: PLC0415  likewise
 
-        said = [detect(line.text, best_effort=True).language for line in lines]
+        detected = [detect(line.text, best_effort=True).language for line in lines]
         against = dict.fromkeys(langid.codes().difference(codes(), _OURS), -self.handicap)
-        votes = [{code: self.vote} for code in said]
+        votes = [{code: self.vote} for code in detected]
         for line, voted in zip(lines, votes, strict=True):
             asked = line.expected.identified_as  # is as likely as what is common
             voted[asked] = voted.get(asked, 0.0) - against.get(asked, 0.0)
@@ -145,7 +145,7 @@ class LineLanguages(TextAnnotator):
         )
         return {
             line: _value(line, _OURS.get(language, language), lead=lead, by_cld2=code)
-            for line, (language, lead), code in zip(lines, compared, said, strict=True)
+            for line, (language, lead), code in zip(lines, compared, detected, strict=True)
         }
 
 
@@ -157,7 +157,7 @@ def _short(lines: Sequence[_Line]) -> dict[_Line, JsonValue]:
 
     languages = agreed([(line.text, line.expected) for line in lines])
     return {
-        line: _counted(line) | {"language": language, "lead": None}
+        line: _line_counts(line) | {"language": language, "lead": None}
         for line, language in zip(lines, languages, strict=True)
         if language is not None
     }
@@ -165,7 +165,7 @@ def _short(lines: Sequence[_Line]) -> dict[_Line, JsonValue]:
 
 def _value(line: _Line, language: str, *, lead: float | None, by_cld2: str) -> JsonValue:
     expected = line.expected
-    value = _counted(line)
+    value = _line_counts(line)
     if lead is None or expected.langid_misreads:
         agreed = by_cld2 if by_cld2 in {language, expected.identified_as} else None
         return value | {"language": agreed, "lead": None}
@@ -174,7 +174,7 @@ def _value(line: _Line, language: str, *, lead: float | None, by_cld2: str) -> J
     return value | {"language": language, "lead": round(lead, 1)}
 
 
-def _counted(line: _Line) -> dict[str, JsonValue]:
+def _line_counts(line: _Line) -> dict[str, JsonValue]:
     """Return where a line is and what it is written in."""
     expected = line.expected
     counts = letters(names_aside(line.text, expected.script))

@@ -67,8 +67,8 @@ def _agreed(text: str, expected: Language, *, by_langid: str) -> str | None:
         return None
     family = find(lingua).family
     alike = lingua in expected.close or family == expected.family or not family
-    told = words(names_aside(text, expected.script), expected.code)
-    if lingua != find(by_langid).identified_as or alike or len(told) < _FEWEST_WORDS:
+    tokens = words(names_aside(text, expected.script), expected.code)
+    if lingua != find(by_langid).identified_as or alike or len(tokens) < _FEWEST_WORDS:
         return None
     return lingua
 

@@ -89,9 +89,9 @@ class RelevanceLlm(PairJudge):
     def pair_or_why(self, answer: Answer) -> Pair | str:
         """Return what is read of *answer*; where nothing is, the reason in words."""
         if self.clean_only:
-            found: Any = answer.annotations["surface_issues"].value
-            if found["issues"]:
-                return f"not judged: {found['issues'][0]}"
+            surface: Any = answer.annotations["surface_issues"].value
+            if surface["issues"]:
+                return f"not judged: {surface['issues'][0]}"
         return PairJudge.pair_or_why(self, answer)
 
     def questions(self, read: Pair) -> Mapping[str, Question]:

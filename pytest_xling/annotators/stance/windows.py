@@ -77,8 +77,8 @@ def _shared(claim: str, texts: Sequence[str]) -> list[float]:
     """
     grams = [_grams(text) for text in texts]
     frequent = Counter(gram for each in grams for gram in each)
-    wanted = _grams(claim)
-    weight = {gram: log1p(len(texts) / frequent[gram]) for gram in wanted if gram in frequent}
+    claim_grams = _grams(claim)
+    weight = {gram: log1p(len(texts) / frequent[gram]) for gram in claim_grams if gram in frequent}
     # Rounded once: sets have no order.
     return [fsum(weight[gram] for gram in each & weight.keys()) for each in grams]
 

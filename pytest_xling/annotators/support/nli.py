@@ -145,9 +145,9 @@ def _read(pairs: Sequence[Pair], model: NliModel) -> list[JsonValue]:
 
 def _sizes(texts: Sequence[str], model: NliModel) -> dict[str, int]:
     """Return how many tokens each of *texts* has, without those around a pair."""
-    wanted = list(dict.fromkeys(texts))
-    around, *lengths = model.lengths(["", *wanted], ["" for _ in range(len(wanted) + 1)])
-    return {text: length - around for text, length in zip(wanted, lengths, strict=True)}
+    different = list(dict.fromkeys(texts))
+    around, *lengths = model.lengths(["", *different], ["" for _ in range(len(different) + 1)])
+    return {text: length - around for text, length in zip(different, lengths, strict=True)}
 
 
 def _sentences(text: str, language: str, model: NliModel, *, most: int) -> list[tuple[str, int]]:

@@ -59,7 +59,7 @@ class Translate(AskingAnnotator):
     """What splits Thai; sentencex finds few of its sentences, the other is the extra [thai]."""
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be."""
+        """Raise ConfigError for an invalid parameter."""
         find(self.target)
         AskingAnnotator.__post_init__(self)
         if self.thai not in get_args(ThaiSplitter):
@@ -110,16 +110,16 @@ class Translate(AskingAnnotator):
         worded = passages.worded()
         different = list(dict.fromkeys(worded))
         # Side by side: each sentence is a question of its own, kept and paid for once.
-        done = await asyncio.gather(
+        results = await asyncio.gather(
             *(self._translated(sentence, source, target, ask) for sentence in different)
         )
-        made = dict(zip(different, done, strict=True))
-        resampled = sum(tries > 1 for _, _, tries in map(made.__getitem__, worded))
-        wrong = {sentence: fault for sentence, (_, fault, _) in made.items() if fault}
+        translations = dict(zip(different, results, strict=True))
+        resampled = sum(tries > 1 for _, _, tries in map(translations.__getitem__, worded))
+        wrong = {sentence: fault for sentence, (_, fault, _) in translations.items() if fault}
         if wrong:
             reason = _reason(worded, wrong)
             return _value(reason=reason, sentences=len(worded), resampled=resampled)
-        text = passages.joined({sentence: text for sentence, (text, _, _) in made.items()})
+        text = passages.joined({sentence: text for sentence, (text, _, _) in translations.items()})
         return _value(text=text, sentences=len(worded), resampled=resampled)
 
     async def _translated(

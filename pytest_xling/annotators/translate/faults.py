@@ -59,9 +59,9 @@ def _untranslated(text: str, *, sentence: str, source: str, target: str) -> str:
 
     A sentence that was in the other language all along may stay as it is.
     """
-    wanted = find(target).script
-    if find(source).script != wanted:
-        if _in_script(sentence, wanted) or _in_script(text, wanted):
+    script = find(target).script
+    if find(source).script != script:
+        if _in_script(sentence, script) or _in_script(text, script):
             return ""
         return f"not in {find(target).english_name}: {printable(text, limit=_SHOWN)!r}"
     words = _WORD.findall(text.casefold())

@@ -44,12 +44,12 @@ def turn(
 
 
 def _chat(sentence: str, source: str, target: str) -> str:
-    held = fenced({"SENTENCE": sentence})["SENTENCE"]
+    text = fenced({"SENTENCE": sentence})["SENTENCE"]
     return (
         f"Translate the sentence below from {source} into {target}.\n\n"
         "Keep its meaning exactly: add nothing, leave nothing out, correct no mistakes of fact, "
         f"and answer no question it asks. Words that are already in {target}, names, numbers and "
-        f"units stay as they are. {NOTE}\n\n{held}\n\n"
+        f"units stay as they are. {NOTE}\n\n{text}\n\n"
         f"Reply with the {target} translation alone: no quotation marks, no marks from above, no "
         "remarks."
     )
@@ -64,9 +64,9 @@ def _completion(sentence: str, source: str, target: str) -> str:
     parts = []
     others = [code for code in _languages() if code not in {source, target}]
     for shot, other in zip(read_shots(_SHOTS), others, strict=False):
-        given = source if source in shot else other
+        language = source if source in shot else other
         if target in shot:
-            parts.append(_pair(given, shot[given], target) + f" {shot[target]}\n\n")
+            parts.append(_pair(language, shot[language], target) + f" {shot[target]}\n\n")
     return "".join(parts) + _pair(source, sentence, target)
 
 

@@ -68,7 +68,7 @@ class _BertScore(EncoderMetric):
     quantized: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be meant."""
+        """Raise ConfigError for an invalid parameter."""
         if self.layer is not None and (type(self.layer) is not int or self.layer < 0):
             msg = f"bertscore: layer must be a whole number from 0 (embeddings), not {self.layer!r}"
             raise ConfigError(msg)

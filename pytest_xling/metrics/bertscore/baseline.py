@@ -115,21 +115,21 @@ def _read(path: Path, layer: int | None) -> Baseline:
     by_layer: dict[int, tuple[float, float, float]] = {}
     for number, row in enumerate(rows, start=2):
         try:
-            of, precision, recall, f1 = row
+            layer_cell, precision, recall, f1 = row
             values = (float(precision), float(recall), float(f1))
-            by_layer[int(of)] = values
+            by_layer[int(layer_cell)] = values
         except ValueError as error:
             msg = f"{path}:{number}: not a layer and three numbers: {','.join(row)!r}"
             raise DataError(msg) from error
         if not all(math.isfinite(value) and value < 1 for value in values):
             msg = f"{path}:{number}: a baseline must be below 1, not {','.join(row)!r}"
             raise DataError(msg)
-    wanted = max(by_layer, default=None) if layer is None else layer
-    if wanted not in by_layer:
+    read_layer = max(by_layer, default=None) if layer is None else layer
+    if read_layer not in by_layer:
         known = ", ".join(map(str, sorted(by_layer))) or "none"
-        msg = f"{path}: has no baseline for layer {wanted}; it has: {known}"
+        msg = f"{path}: has no baseline for layer {read_layer}; it has: {known}"
         raise DataError(msg)
-    precision_, recall_, f1_ = by_layer[wanted]
+    precision_, recall_, f1_ = by_layer[read_layer]
     return Baseline(
         precision=precision_,
         recall=recall_,

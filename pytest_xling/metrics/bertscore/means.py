@@ -108,10 +108,10 @@ def _mean(each: Texts, states: dict[str, TokenStates], *, idf: bool, device: str
     if each.pivot is None:
         place = {text: index for index, text in enumerate(distinct)}
         shares = shares_within([tokens[text] for text in distinct], device=device)
-        at = np.array([place[text] for text in texts])
+        positions = np.array([place[text] for text in texts])
         candidates, references = np.triu_indices(len(texts), k=1)
-        forth = shares[at[candidates], at[references]]
-        back = shares[at[references], at[candidates]]
+        forth = shares[positions[candidates], positions[references]]
+        back = shares[positions[references], positions[candidates]]
     else:
         # A text that several answers share is compared once and counts for each of them.
         lefts, left_at = _numbered(texts)

@@ -120,7 +120,7 @@ class EnglishWords(Flag[Answer]):
             words = _in_sentences(text, loans=self.loans.split())
         else:
             words = _in_lines(text, spaced=expected.code not in _UNSPACED)
-        return Reading(value=1.0, reason=_named(words)) if words else _CLEAR
+        return Reading(value=1.0, reason=_quoted_words(words)) if words else _CLEAR
 
 
 def _in_sentences(text: str, *, loans: Collection[str]) -> list[str]:
@@ -156,13 +156,13 @@ def _in_lines(text: str, *, spaced: bool) -> list[str]:
     ]
 
 
-def _named(words: list[str]) -> str:
+def _quoted_words(words: list[str]) -> str:
     """Return how many words there are, and the most frequent ones."""
     counts = Counter(words).most_common()
-    named = [f"{word!r} ({n})" if n > 1 else repr(word) for word, n in counts[:_NAMED]]
+    quoted = [f"{word!r} ({n})" if n > 1 else repr(word) for word, n in counts[:_NAMED]]
     rest = f" and {len(counts) - _NAMED} more" if len(counts) > _NAMED else ""
     noun = "word" if len(words) == 1 else "words"
-    return f"{len(words)} English {noun}: {', '.join(named)}{rest}"
+    return f"{len(words)} English {noun}: {', '.join(quoted)}{rest}"
 
 
 @cache

@@ -116,8 +116,8 @@ def majority(metric: StanceMetric[Any], answers: Sequence[Answer]) -> Majority:
     leading = frozenset(stance for stance, count in votes.items() if count == most)
     if len(leading) == 1:
         return Majority(stance=next(iter(leading)), leading=leading)
-    counted = ", ".join(f"{stance} {count}" for stance, count in sorted(votes.items()))
-    return Majority(stance=None, reason=f"no majority: {counted}", leading=leading)
+    counts = ", ".join(f"{stance} {count}" for stance, count in sorted(votes.items()))
+    return Majority(stance=None, reason=f"no majority: {counts}", leading=leading)
 
 
 def phrased(reading: Seen, claim: str) -> str:

@@ -93,8 +93,8 @@ class StanceConsistency(StanceMetric[AnswerSet], Number[AnswerSet]):
         asked = len(each.answers) + each.missing
         if each.missing:
             return Reading(value=None, reason=f"no answer at {each.missing} of {asked} levels")
-        there = {answer.sample.prompt.get("level") for answer in each.answers}
-        lacking = [name for number, name in enumerate(LEVELS) if str(number) not in there]
+        levels = {answer.sample.prompt.get("level") for answer in each.answers}
+        lacking = [name for number, name in enumerate(LEVELS) if str(number) not in levels]
         if lacking:
             return Reading(value=None, reason=f"was not asked at: {', '.join(lacking)}")
         by_level = [(_level(answer), seen(self, answer)) for answer in each.answers]

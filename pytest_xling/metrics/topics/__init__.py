@@ -67,7 +67,7 @@ class _TopicSimilarity(TextMetric):
     max_df: float = 0.5
 
     def __post_init__(self) -> None:
-        """Refuse what would leave nothing to compare."""
+        """Raise ConfigError where nothing would be left to compare."""
         for field in ("fits", "iterations", "min_df"):
             if getattr(self, field) < 1:
                 msg = f"{self.name}: {field} must be at least 1, not {getattr(self, field)}"

@@ -51,9 +51,9 @@ def passages(article: Article) -> Iterator[tuple[SearchResult, list[str]]]:
 
 def _short(sentence: str) -> Iterator[tuple[str, list[str]]]:
     """Yield *sentence* with its words, in parts if it has more than ``MOST_WORDS``."""
-    found = searched_words(sentence)
-    if len(found) <= MOST_WORDS:
-        yield sentence, found
+    searched = searched_words(sentence)
+    if len(searched) <= MOST_WORDS:
+        yield sentence, searched
         return
-    for part in cut(sentence, len(sentence) * MOST_WORDS // len(found)):
+    for part in cut(sentence, len(sentence) * MOST_WORDS // len(searched)):
         yield from _short(part)

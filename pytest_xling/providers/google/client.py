@@ -174,5 +174,5 @@ def _camel(name: str) -> str:
 
 def _seconds(delay: object) -> float | None:
     """Return the seconds of such as ``34.5s``."""
-    found = re.fullmatch(r"(\d{1,9}(?:\.\d+)?)s", delay) if isinstance(delay, str) else None
-    return float(found[1]) if found else None
+    match = re.fullmatch(r"(\d{1,9}(?:\.\d+)?)s", delay) if isinstance(delay, str) else None
+    return float(match[1]) if match else None

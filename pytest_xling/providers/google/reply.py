@@ -73,7 +73,7 @@ def read_content(reply: object, *, url: str) -> Response:
         text=text or None if stop_reason == "content_filter" else text,
         stop_reason=stop_reason,
         # Such as a call that cannot be read: the model's own fault, so it is an answer.
-        error=None if finish in {"STOP", *_LENGTH} else _why(finish, candidate),
+        error=None if finish in {"STOP", *_LENGTH} else _why_no_text(finish, candidate),
         first_token=read_first_token(_logprobs(candidate)),
         thoughts="\n\n".join(_texts(parts, thought=True)),
         tool_calls=tuple(
@@ -88,7 +88,7 @@ def _texts(parts: list[dict[str, Any]], *, thought: bool) -> list[str]:
     return [text for text in texts if text]
 
 
-def _why(finish: str, candidate: object) -> str:
+def _why_no_text(finish: str, candidate: object) -> str:
     """Say why the model came to no end of its own."""
     message = text_at(candidate, "finishMessage")
     return f"{finish}: {message}" if message else clean(finish)

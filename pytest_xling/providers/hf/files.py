@@ -121,7 +121,7 @@ class ModelFiles(ModelDirectory):
         """
         tokenizer = str(self.tokenizer_config.get("tokenizer_class", ""))
         layers = (self.config.get("encoder_layers"), self.config.get("decoder_layers"))
-        named = re.search(r"small-?100", f"{self.name} {tokenizer}", re.IGNORECASE)
+        small100 = re.search(r"small-?100", f"{self.name} {tokenizer}", re.IGNORECASE)
         match self._type:
             case "marian":
                 return "opus"
@@ -129,7 +129,7 @@ class ModelFiles(ModelDirectory):
                 return "nllb"
             case "m2m_100" if tokenizer.startswith("Nllb"):
                 return "nllb"
-            case "m2m_100" if named or layers == _SMALL100_LAYERS:
+            case "m2m_100" if small100 or layers == _SMALL100_LAYERS:
                 return "small100"
             case "m2m_100":
                 return "m2m100" if (self.path / "vocab.json").is_file() else "nllb"

@@ -260,7 +260,7 @@ class HfModel:
             case "cancelled":
                 return PermanentFault("the answer was stopped")
         text = self._decode(row.tokens)
-        stops = [at for stop in prompt.parameters.stop if (at := text.find(stop)) >= 0]
+        stops = [position for stop in prompt.parameters.stop if (position := text.find(stop)) >= 0]
         text = text[: min(stops, default=len(text))].strip()
         if self._files.style == "chat":
             # Where the template begins the thoughts: a reply cut off in them has no other tag.

@@ -108,13 +108,13 @@ class Directions:
 
     def _token(self, code: str) -> int | None:
         """Return the token of one of our languages; None where table or model lack it."""
-        named = self._code(code)
-        if named is None:
+        model_code = self._code(code)
+        if model_code is None:
             return None
         if self._files.family in {"m2m100", "small100"}:
-            token = self._tokenizer.lang_code_to_id.get(named)
+            token = self._tokenizer.lang_code_to_id.get(model_code)
         else:
-            token = self._tokenizer.convert_tokens_to_ids(named)
+            token = self._tokenizer.convert_tokens_to_ids(model_code)
         return None if token in {None, self._tokenizer.unk_token_id} else int(token)
 
 
@@ -170,10 +170,10 @@ def opus_pair(files: ModelFiles) -> tuple[frozenset[str], frozenset[str]]:
     config = files.tokenizer_config
     source, target = config.get("source_lang"), config.get("target_lang")
     if not (source and target):
-        named = _NAMED.search(str(files.config.get("_name_or_path") or "")) or _NAMED.search(
+        match = _NAMED.search(str(files.config.get("_name_or_path") or "")) or _NAMED.search(
             files.name
         )
-        source, target = named.groups() if named else ("", "")
+        source, target = match.groups() if match else ("", "")
     return languages_named(str(source)), languages_named(str(target))
 
 

@@ -167,10 +167,10 @@ class Worker:
         while self._waiting:
             await asyncio.sleep(GATHER_S)
             batch, self._waiting = self._waiting, []
-            done = loop.run_in_executor(self._pool, self._work, batch)
-            await asyncio.wait([done])
+            future = loop.run_in_executor(self._pool, self._work, batch)
+            await asyncio.wait([future])
             # Whatever broke, nobody may wait for ever.
-            if (error := done.exception()) is not None:
+            if (error := future.exception()) is not None:
                 for pending in batch:
                     fault = PermanentFault(f"the model broke: {type(error).__name__}: {error}")
                     fault.__cause__ = error

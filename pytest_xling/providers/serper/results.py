@@ -26,15 +26,15 @@ def read_results(body: bytes, *, url: str) -> list[SearchResult]:
     box, graph = value_at(reply, "answerBox"), value_at(reply, "knowledgeGraph")
     known = [_of_box(box)] if isinstance(box, dict) else []
     known += [_of_graph(graph)] if isinstance(graph, dict) else []
-    found = [result for result in known if result.text]
+    results = [result for result in known if result.text]
     pages = value_at(reply, "organic")
     if isinstance(pages, list):
         listed = map(_of_page, objects_at(pages))
         readable = [result for result in listed if result.title or result.text]
         if readable or not pages:
-            return found + readable
-    elif found:
-        return found
+            return results + readable
+    elif results:
+        return results
     raise _not_results(reply, url)
 
 

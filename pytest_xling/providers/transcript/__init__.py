@@ -36,7 +36,7 @@ class TranscriptProvider:
     ``repeat``, ``stop_reason``, ``model``, ``error`` and ``thoughts`` (or ``reasoning``). A row
     without a temperature, if it is the only one for its sample, language and repeat, answers at
     every temperature. A row whose ``asked`` is false says that there is no answer because nobody
-    asked: a run leaves it out. Other keys are not read, and told.
+    asked: a run leaves it out. Other keys are ignored, with a warning.
 
     Args:
         spec: the file's path.
@@ -65,8 +65,8 @@ class TranscriptProvider:
         Raises:
             DataError: as :meth:`check`.
         """
-        named = {row.model for stored in self._file.rows.values() for row in stored}
-        return tuple(sorted(named - {""}))
+        names = {row.model for stored in self._file.rows.values() for row in stored}
+        return tuple(sorted(names - {""}))
 
     @cached_property
     def left_out(self) -> frozenset[Key]:
@@ -93,7 +93,7 @@ class TranscriptProvider:
 
     @property
     def oddities(self) -> tuple[str, ...]:
-        """What is allowed and may not be meant: keys that nobody reads.
+        """Warnings about the file: keys that are not read.
 
         Raises:
             DataError: as :meth:`check`.
@@ -102,17 +102,17 @@ class TranscriptProvider:
         if not unknown:
             return ()
         hints = {key: did_you_mean(key, KEYS) for key in sorted(unknown)[:_COMPARED]}
-        named = sorted(hints, key=lambda key: not hints[key])[:_NAMED]
+        shown = sorted(hints, key=lambda key: not hints[key])[:_NAMED]
         listed = ", ".join(
-            f"{printable(key, limit=_KEY_CHARS)!r} ({amount(unknown[key], 'row')})" for key in named
+            f"{printable(key, limit=_KEY_CHARS)!r} ({amount(unknown[key], 'row')})" for key in shown
         )
-        others = len(unknown) - len(named)
-        told = (
+        others = len(unknown) - len(shown)
+        message = (
             f"{display_path(self._path)}: keys that are not read: {listed}"
-            f"{f' and {others:,} more' if others else ''}.{''.join(hints[key] for key in named)} "
+            f"{f' and {others:,} more' if others else ''}.{''.join(hints[key] for key in shown)} "
             f"Known: {', '.join(KEYS)}"
         )
-        return (told,)
+        return (message,)
 
     def unread(self, asked: Iterable[tuple[str, str, Condition]]) -> list[Condition]:
         """Return the conditions of answers that nothing of *asked* reads, of the samples in it.
@@ -187,8 +187,8 @@ class TranscriptProvider:
         if key in self.left_out:
             msg += "; it says that nobody asked"
         elif stored:
-            there = ", ".join(f"{row.temperature:g}" for row in stored)
-            msg += f"; it has one for temperature {there}"
+            temperatures = ", ".join(f"{row.temperature:g}" for row in stored)
+            msg += f"; it has one for temperature {temperatures}"
         raise PermanentFault(msg)
 
     async def aclose(self) -> None:

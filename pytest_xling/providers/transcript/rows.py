@@ -123,8 +123,8 @@ def _mistakes(read: Mapping[str, Any]) -> Iterator[str]:
     for key in ("sample_id", "language", "text"):
         if key not in read:
             close = get_close_matches(key, read.keys() - _KNOWN, n=1)
-            meant = f"{close[0]!r} may be meant to be it; " if close else ""
-            yield f"key {key!r} is missing; {meant}a row looks like {_EXAMPLE}"
+            hint = f"{close[0]!r} may be meant to be it; " if close else ""
+            yield f"key {key!r} is missing; {hint}a row looks like {_EXAMPLE}"
     for key in ("sample_id", "language"):
         if not isinstance(read[key], str) or not read[key].strip():
             yield f"key {key!r} must be a text that is not empty, not {read[key]!r}"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from pytest_xling.analysis.stances import (
     METRIC,
-    at,
+    at_level,
     by_temperature,
     by_veracity,
     stance_records,
@@ -146,7 +146,7 @@ def stance_figures(connection: Connection, run: RunRecord, bench: Bench) -> list
             for language, own in by_language.items()
             for veracity, of_veracity in by_veracity(own).items()
             for level in sorted({record.level for record in own})
-            for stance, share in stance_shares(at(of_veracity, level)).items()
+            for stance, share in stance_shares(at_level(of_veracity, level)).items()
         ]
         try:
             figure |= _image(stance_curves(rows))

@@ -38,18 +38,18 @@ def read(pairs: Sequence[Pair], model: NliModel) -> list[JsonValue]:
         EvaluationError: the model gives NaN or infinity.
     """
     without = model.lengths(["" for _ in pairs], [pair.about for pair in pairs])
-    of = [
+    pieces = [
         windows(pair) if length + _LEAST_ROOM <= model.limit else []
         for pair, length in zip(pairs, without, strict=True)
     ]
-    premises = [text for each in of for text in each]
-    claims = [pair.about for pair, each in zip(pairs, of, strict=True) for _ in each]
+    premises = [text for each in pieces for text in each]
+    claims = [pair.about for pair, each in zip(pairs, pieces, strict=True) for _ in each]
     rows = model.probabilities(premises, claims)[
         :, [model.labels.index(LABELS[stance]) for stance in STANCES]
     ]
     values: list[JsonValue] = []
     start = 0
-    for each, length in zip(of, without, strict=True):
+    for each, length in zip(pieces, without, strict=True):
         if not each:
             reason = (
                 f"no stance: the claim has {length} tokens, and the NLI model takes {model.limit} "
@@ -60,7 +60,7 @@ def read(pairs: Sequence[Pair], model: NliModel) -> list[JsonValue]:
         shares = combined(rows[start : start + len(each)])
         start += len(each)
         probable = dict(zip(STANCES, shares.tolist(), strict=True))
-        stance = max(LABELS, key=lambda of: probable[of])
-        listed = ", ".join(f"{label} {probable[of]:.3f}" for of, label in LABELS.items())
+        stance = max(LABELS, key=probable.__getitem__)
+        listed = ", ".join(f"{label} {probable[stated]:.3f}" for stated, label in LABELS.items())
         values.append(StanceAnnotator.labelled_value(stance, reasoning=listed))
     return values

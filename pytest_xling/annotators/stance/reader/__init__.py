@@ -49,7 +49,7 @@ class StanceReader(StanceAnnotator, PairClassifier):
     """``auto``, ``cpu``, ``mps``, ``cuda`` or one of several such as ``cuda:1``."""
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be."""
+        """Raise ConfigError for an invalid parameter."""
         if not 0 <= self.least < 1:
             msg = f"stance_reader: least must be at least 0 and below 1, not {self.least}"
             raise ConfigError(msg)

@@ -101,12 +101,12 @@ class Results:
             if not isinstance(key, str):
                 self._unreadable += 1
                 continue
-            kept = self.by_key.get(key)
-            self._twice += kept is not None
-            if key not in self._keys or isinstance(kept, Response):
+            known = self.by_key.get(key)
+            self._twice += known is not None
+            if key not in self._keys or isinstance(known, Response):
                 continue
             result = too_long(self._url, MOST_BYTES) if is_long else _result(read, self._url)
-            if kept is None or isinstance(result, Response):
+            if known is None or isinstance(result, Response):
                 self.by_key[key] = result
 
     def warn(self, batch: str) -> None:
@@ -123,8 +123,8 @@ class Results:
 
 def _beginning(line: bytes) -> dict[str, Any]:
     """Return the id in a line that is too long to be read: it is among what comes first."""
-    found = _ID.search(line, 0, _HEAD)
-    return {"custom_id": found[1].decode()} if found else {}
+    match = _ID.search(line, 0, _HEAD)
+    return {"custom_id": match[1].decode()} if match else {}
 
 
 def _json(line: bytes) -> dict[str, Any]:
