@@ -146,9 +146,9 @@ def _refuse_own(arguments: Iterable[str]) -> None:
     own = {option(name).flag for name in ("model", "store", "run-name", "shard")}
     own.add(str(Settings.model.short))
     own.add(anew := f"{Settings.max_age_s.flag}=0")
-    if option := next((a for a in arguments if a == anew or a.partition("=")[0] in own), None):
+    if refused := next((a for a in arguments if a == anew or a.partition("=")[0] in own), None):
         msg = (
-            f"leave {option} out behind --pytest: all shards are judged together, as one run of "
+            f"leave {refused} out behind --pytest: all shards are judged together, as one run of "
             "the model they asked"
         )
         raise ConfigError(msg)
