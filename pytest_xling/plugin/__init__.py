@@ -75,12 +75,12 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.option.help:
         return
     if _model_is_named(config):
-        looks = gc.isenabled()
+        collects = gc.isenabled()
         gc.disable()
         from pytest_xling.plugin.session import start  # noqa: PLC0415
 
         gc.freeze()  # what was imported stays: no need to look through it for garbage
-        if looks:
+        if collects:
             gc.enable()
         start(config)
     elif not hasattr(config, "workerinput"):

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_xling.store.database import Database
-from pytest_xling.store.runs import list_runs
 from pytest_xling.store.scores import scores
 
 if TYPE_CHECKING:
@@ -201,5 +200,4 @@ def test_what_is_not_there_begins_no_run(project: Project) -> None:
     pytest.importorskip("ray", reason="Ray is not installed: pip install 'pytest-xling[ray]'")
     said = project.refused("--model=scripted", "--xling-executor=ray:127.0.0.1:9")
     assert "ray:127.0.0.1:9: no Ray there" in said
-    with project.reading() as connection:
-        assert not list_runs(connection)
+    assert not project.store.exists()
