@@ -135,8 +135,8 @@ class StoredScores:
             return {}
         run_id = self.runs[benchmark]
         with self.reading() as connection:
-            wanted = metric_steps(connection, run_id, benchmark=benchmark, metric=metric)
-            by_place = scores_by_place(connection, run_id, wanted)
+            steps = metric_steps(connection, run_id, benchmark=benchmark, metric=metric)
+            by_place = scores_by_place(connection, run_id, steps)
         return {language: scores for (_, _, language), scores in by_place.items()}
 
     def questions(self, benchmark: str) -> Questions:

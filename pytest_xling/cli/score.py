@@ -25,6 +25,7 @@ from pytest_xling.engine.leases import status_now
 from pytest_xling.engine.models import check_role, make_provider, make_roles
 from pytest_xling.engine.steps import make_step_factory
 from pytest_xling.errors import ConfigError, XlingError
+from pytest_xling.models.devices import check_device
 from pytest_xling.planning.benchmark import (
     benchmark_name,
     bundled,
@@ -173,13 +174,14 @@ def _executor(
         ConfigError: Ray is not installed or not there; or it is not asked for, and the device is
             not here.
     """
-    from pytest_xling.engine.on_ray import RayExecutor, abandon, chosen_cluster  # noqa: PLC0415  when a run is scored
+    if settings.executor == "local":
+        check_device(settings.device)
+        yield Executor
+        return
+    from pytest_xling.engine.on_ray import RayExecutor, abandon, chosen_cluster  # noqa: PLC0415  where it is chosen
 
     try:
         cluster = chosen_cluster(settings, providers)
-        if cluster is None:
-            yield Executor
-            return
         cluster.watch(partial(print, file=sys.stderr))
         try:
             cluster.start_pool()
@@ -189,8 +191,6 @@ def _executor(
             raise
         cluster.close()
     except KeyboardInterrupt:
-        if settings.executor == "local":
-            raise
         abandon(INTERRUPTED)
 
 

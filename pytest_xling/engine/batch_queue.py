@@ -146,6 +146,10 @@ class BatchQueue:
     async def generate(self, request: Request, held: Held | None) -> Response:
         """Have *request* answered by the batch it is in already, or else by the next one.
 
+        Args:
+            request: what is asked.
+            held: what :meth:`find` has found of it.
+
         Raises:
             RateLimited, TransientFault: another batch may answer it.
             PermanentFault: none will.

@@ -43,7 +43,9 @@ async def stored_ends(
 ) -> list[tuple[Request, Response | None]]:
     """Return the last request of each conversation with its response, as far as both are stored.
 
-    The model is not asked.
+    Args:
+        starts: first requests, and the turns after them.
+        answer: the model's answers; it is not asked.
     """
     stored: dict[bytes, Response] = {}
 

@@ -92,7 +92,11 @@ async def in_batches(
 ) -> AsyncIterator[dict[int, Any]]:
     """Yield what *made* gives for *values* by their indices, a batch at a time; errors for some.
 
-    Those of similar length are in a batch.
+    Args:
+        made: a metric or an annotator.
+        values: its inputs; those of similar length are in a batch.
+        executor: where to run it.
+        max_batch: inputs in a batch at most.
     """
     order = sorted(range(len(values)), key=lambda i: _size(values[i]))
     indices = [order[start : start + max_batch] for start in range(0, len(order), max_batch)]

@@ -186,6 +186,10 @@ class Patience:
     - it was told to :meth:`stop`.
 
     Requests that wait fail at once then; those under way go on, as they are paid for.
+
+    Args:
+        name: of the model.
+        patience_s: how long it may go without an answer.
     """
 
     def __init__(self, name: str = "the model", *, patience_s: float = PATIENCE_S) -> None:
@@ -286,7 +290,12 @@ class Patience:
             self._end_row()
 
     def failed(self, fault: ProviderFault, *, request: int = 0) -> None:
-        """Note what an attempt met instead of an answer; call it after the attempt."""
+        """Note what an attempt met instead of an answer; call it after the attempt.
+
+        Args:
+            fault: what it met.
+            request: tells requests apart.
+        """
         if isinstance(fault, RateLimited | TransientFault):
             self._replied |= not isinstance(fault.__cause__, OSError)
             self._last = fault

@@ -85,7 +85,13 @@ async def remember(
     Equal inputs of calls side by side are computed once. Errors are returned and not kept. For what
     runs here and now: what other processes compute is not waited for.
 
-    Inputs come by their content keys.
+    Args:
+        store: where outputs are kept.
+        step: what they are kept by.
+        inputs: by their content keys.
+        compute: makes what is missing.
+        encode: an output as JSON.
+        decode: what *encode* was given.
     """
 
     async def find_or_compute(inputs: Mapping[bytes, In]) -> dict[bytes, Out | XlingError]:
@@ -186,6 +192,10 @@ class AnswerMemo:
 
     async def __call__(self, request: Request, *, key: bytes = b"") -> Response:
         """Return the answer to *request*, from the store if it is there.
+
+        Args:
+            request: what is asked.
+            key: its content key, where that is known already.
 
         Raises:
             XlingError: there is none; nothing was kept.

@@ -361,7 +361,9 @@ def check_role(roles: Mapping[Role, Sequence[Provider]], role: Role, needed_by: 
 def check_translates(translator: Provider, ways: Iterable[tuple[str, str]]) -> None:
     """Check what a translator knows of itself before it is asked.
 
-    Ways are pairs of codes: from which language into which.
+    Args:
+        translator: any; most know nothing.
+        ways: pairs of codes, from which language into which.
 
     Raises:
         ConfigError: it lacks one of them.
@@ -384,8 +386,15 @@ def make_models(
 ) -> tuple[Client, dict[Role, list[Client]]]:
     """Return who asks the model under test and the others, each within its limits.
 
-    They share one budget; a model with two roles is asked within one limit. Several processes
-    (*workers*) share the limits. Models that would run here are moved to where the executor runs.
+    They share one budget; a model with two roles is asked within one limit.
+
+    Args:
+        settings: of the run.
+        provider: of the model under test.
+        others: who judges, translates and searches.
+        model: the name of the model under test.
+        executor: of the run; moves models that would run here.
+        workers: how many processes share the limits.
     """
     for each in (provider, *chain.from_iterable(others.values())):
         executor.place(each)
@@ -393,7 +402,7 @@ def make_models(
     allowed_usd = settings.max_cost_usd
     budget = Budget(None if allowed_usd is None else allowed_usd / workers)
 
-    def client(provider: Provider, name: str, named: str) -> Client:
+    def client(provider: Provider, name: str, price_name: str) -> Client:
         return Client(
             provider,
             _asked_name(name),
@@ -402,7 +411,7 @@ def make_models(
                 first=FIRST_REQUESTS if provider.paid else None,
             ),
             patience=Patience(name, patience_s=patience_for(settings.timeout_s)),
-            account=_account(settings, provider, named, budget),
+            account=_account(settings, provider, price_name, budget),
             batch_wait_s=settings.batch_wait_s,
         )
 
@@ -436,12 +445,14 @@ def price_paid(
     return share * price[0], share * price[1]
 
 
-def _account(settings: Settings, provider: Provider, named: str, budget: Budget) -> Account | None:
+def _account(
+    settings: Settings, provider: Provider, price_name: str, budget: Budget
+) -> Account | None:
     """Return what may be spent on *provider* out of *budget*; None where nothing costs.
 
-    Its price goes by what an option calls it: *named*.
+    *price_name* is what an option calls it, by which its price is known.
     """
-    price = settings.price_of(named) if provider.paid else None
+    price = settings.price_of(price_name) if provider.paid else None
     if price is None:
         return None
     price_in, price_out = price_paid(provider, price) if isinstance(price, tuple) else (0.0, 0.0)

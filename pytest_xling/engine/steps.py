@@ -210,7 +210,12 @@ class Scorer:
 class Steps:
     """Opens metrics and annotators, each once.
 
-    In another edition judges are asked for labels anew.
+    Args:
+        store: where outputs are kept.
+        executor: makes, loads and runs them.
+        factory: makes them.
+        models: those annotators may ask.
+        edition: in another one judges are asked for labels anew.
     """
 
     def __init__(

@@ -97,7 +97,13 @@ class StoreWriter:
         *,
         find: Callable[[Connection, Sequence[bytes]], dict[bytes, T]],
     ) -> tuple[dict[bytes, T], set[bytes]]:
-        """Return the outputs there are, and those keys that are now ours to compute."""
+        """Return the outputs there are, and those keys that are now ours to compute.
+
+        Args:
+            keys: of inputs.
+            step: the number of the step that computes.
+            find: finds what is there, in the transaction that claims the rest.
+        """
 
         def both(connection: Connection) -> tuple[dict[bytes, T], set[bytes]]:
             stored = find(connection, keys)

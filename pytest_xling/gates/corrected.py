@@ -143,6 +143,12 @@ def corrected(
     """Return *estimate* with the value, interval and p that people's labels make of it.
 
     Without an interval where the labels are too few; ``reason`` says so.
+
+    Args:
+        estimate: of the scores alone.
+        scores: of one metric in one language.
+        labels: what was said of the answers, and what people say, by sample and condition.
+        measure: of the metric.
     """
     side = _Side(scores, labels, measure)
     return _put(estimate, {"": side}, measure, lambda sides: sides[0])
@@ -194,6 +200,12 @@ def corrected_trend(
 
     Each level is estimated from its own labels, and the slope is that of these estimates. Claims
     that lack a value at some level are left out: with them levels would differ by their claims.
+
+    Args:
+        estimate: of the trend by the scores alone.
+        scores: of one metric in one language, at all levels.
+        labels: of the answers.
+        measure: of the metric.
     """
     levels_of: defaultdict[tuple[str, str], set[int]] = defaultdict(set)
     for score in scores:

@@ -267,6 +267,10 @@ def most_lost(others: Sequence[float], measure: Measure) -> float | None:
 
     Of numbers that are better high that is what the other side has on average, a similarity or
     share of .9 say; of others as far as two numbers can be apart.
+
+    Args:
+        others: of the pivot, or the baseline.
+        measure: of the metric.
     """
     if measure.better == "lower":
         return measure.reach

@@ -287,6 +287,11 @@ def _pass_k(
 def check_scores(scores: Sequence[Score], *, metric: str, language: str) -> None:
     """Refuse scores that cannot be put together.
 
+    Args:
+        scores: one per answer, in any order.
+        metric: the metric all of them should be of.
+        language: the language all of them should be in, or ``all``.
+
     Raises:
         EvaluationError: scores of different signatures, metrics or languages are mixed; one answer
             is there twice.

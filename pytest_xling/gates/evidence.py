@@ -329,14 +329,14 @@ def _signed_annotators(
     Of one that there is no more, by which an earlier version made the run, a gate demands what it
     does of any other.
     """
-    text_in = {
+    read_in = {
         (name, value): step.parameters.get("text_in")
         for step in metric_steps(connection, run_id, benchmark=benchmark, metric=metric)
         for name, value in step.parameters.items()
         if isinstance(value, str)
         and (value.startswith(f"{name}|") if _is_gone(name) else load("annotator", name).calibrated)
     }
-    return [(*key, language) for key, language in sorted(text_in.items())]
+    return [(*key, text_in) for key, text_in in sorted(read_in.items())]
 
 
 def _is_gone(annotator: str) -> bool:
@@ -371,6 +371,11 @@ def languages_judged(threshold: Threshold, *, pivot: str | None, gap: bool) -> l
     """Return the languages whose answers a gate rests on: its own, and where it compares the pivot.
 
     A gate over several languages rests on those of each.
+
+    Args:
+        threshold: the gate's.
+        pivot: the language others are compared with, where the benchmark has one.
+        gap: whether the gate is one of the gap to it.
     """
     own = list(threshold.languages)
     compares = gap or load("metric", threshold.metric).unit == "pivot"
@@ -417,6 +422,10 @@ def distrusted(verdict: Verdict, reason: str) -> Verdict:
     """Return *verdict*, inconclusive because the annotator it rests on is not trusted.
 
     An error stays one: there scores are missing, whoever made them.
+
+    Args:
+        verdict: of a gate.
+        reason: who the annotator is, what is known of it, and what that lacks.
     """
     if verdict.outcome == "error":
         return verdict
@@ -429,6 +438,10 @@ def beside_noise(verdict: Verdict, noise: TranslationNoise | None) -> Verdict:
 
     So it may where a value misses its floor, or a gap its limit, by no more than translation costs,
     and where translation leaves less than the floor of an answer beside itself.
+
+    Args:
+        verdict: of a gate.
+        noise: what was measured of its metric in its language; None where nothing was.
     """
     missed = _missed(verdict)
     if missed is None or noise is None or noise.text_in != "english" or noise.cost.value is None:

@@ -227,6 +227,9 @@ def judge_family(verdicts: Sequence[Verdict]) -> list[Verdict]:
     all of them have to, and that needs no correction (Berger 1982, on intersection-union tests).
 
     Gates that have no p cannot fail and do not count. A family of one is left as it is.
+
+    Args:
+        verdicts: each judged alone.
     """
     tested = [index for index, verdict in enumerate(verdicts) if verdict.estimate.p is not None]
     judged = list(verdicts)

@@ -304,7 +304,11 @@ def limit_of(verdict: Verdict) -> str:
 
 
 def demands_of(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
-    """Word what gates of one kind demand: ``max 10.0%``, and of all together ``all 5.0%``."""
+    """Word what gates of one kind demand: ``max 10.0%``, and of all together ``all 5.0%``.
+
+    Args:
+        verdicts: of single languages, and of all together.
+    """
     single = dict.fromkeys(limit_of(v) for v in verdicts if not v.threshold.weights)
     together = dict.fromkeys(limit_of(v) for v in verdicts if v.threshold.weights)
     if not single:

@@ -28,6 +28,10 @@ _ENGLISH = "en"
 def read_levels(file: YamlFile, *, expanded: bool) -> dict[str, dict[str, tuple[str, ...]]]:
     """Read the templates of queries by language and level: as many at a level in every language.
 
+    Args:
+        file: a prompts.yaml.
+        expanded: whether claims are asked about at all levels.
+
     Raises:
         ConfigError: names file, line, key and fix.
     """

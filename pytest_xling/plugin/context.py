@@ -129,9 +129,8 @@ class Context:
 
         providers = [setup.provider, *chain.from_iterable(setup.roles.values())]
         self._cluster = chosen_cluster(setup.settings, providers)
-        if self._cluster is not None:
-            self._cluster.start_pool()
-            self._cluster.watch(partial(self.tell, red=True))
+        self._cluster.start_pool()
+        self._cluster.watch(partial(self.tell, red=True))
 
     def tell(self, text: str, *, red: bool = False) -> None:
         """Write *text* where pytest writes its own, in the middle of a test, too."""

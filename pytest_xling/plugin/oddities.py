@@ -138,6 +138,12 @@ def compared_with_stored(
 ) -> Iterator[str]:
     """Compare stored answers with what is to be asked; say what one has and the other has not.
 
+    Args:
+        provider: has the answers.
+        benchmarks: by folder.
+        plans: by folder, the cases.
+        settings: of the run.
+
     Raises:
         ConfigError: there is not one answer to a benchmark.
     """

@@ -60,9 +60,6 @@ class ProgressLine:
     Args:
         config: pytest's.
         planned: tells, once asked, how many answers the run needs in all.
-
-    Attributes:
-        length: characters of it that stand on the terminal.
     """
 
     def __init__(self, config: pytest.Config, planned: Callable[[], int]) -> None:
@@ -73,7 +70,7 @@ class ProgressLine:
         self._last = 0.0
         self._done_at_start = 0
         self._reports: int | None = None
-        self.length = 0
+        self._length = 0
         self._writing = threading.Lock()
 
     def show(self, state: Progress) -> None:
@@ -101,22 +98,24 @@ class ProgressLine:
 
     def clear(self) -> None:
         """Take the line off the terminal: what it says is no longer so."""
+        if not self._length:  # for each report of a test
+            return
         reporter = self._config.pluginmanager.get_plugin("terminalreporter")
         with self._writing:
-            if self.length and reporter is not None:
-                reporter.rewrite(" " * self.length)
+            if self._length and reporter is not None:
+                reporter.rewrite(" " * self._length)
                 reporter.rewrite("")
-                self.length = 0
+                self._length = 0
 
     def _write(self, reporter: pytest.TerminalReporter, line: str, *, terminal: bool) -> None:
         reports = sum(map(len, reporter.stats.values()))
         if reports != self._reports:
             reporter.line("")  # leave alone the outcomes that stand on this line
             reporter.currentfspath = None
-            self._reports, self.length = reports, 0
+            self._reports, self._length = reports, 0
         if terminal:
-            reporter.rewrite(f"{line.ljust(self.length)} ")
-            self.length = len(line)
+            reporter.rewrite(f"{line.ljust(self._length)} ")
+            self._length = len(line)
         else:
             reporter.write_line(line)
         reporter.flush()  # or it would be written when a test's output is caught again

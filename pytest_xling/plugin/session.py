@@ -223,8 +223,7 @@ class XlingSession:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Count faults, wherever they happened."""
-        if self._line.length:
-            self._line.clear()
+        self._line.clear()
         # A plugin that runs a test again calls the outcome of the first time something else.
         if not report.failed:
             return

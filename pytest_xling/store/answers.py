@@ -64,7 +64,10 @@ class Translation:
 def origins(connection: Connection, run_id: str, *, began: float) -> list[Origin]:
     """Return where the answers of a run are from, those from the store first.
 
-    *began* is in seconds since 1970.
+    Args:
+        connection: to read.
+        run_id: the run.
+        began: when it began, in seconds since 1970.
     """
     asked = (outputs.c.created_at >= began).label("asked")
     version = func.coalesce(text_at(outputs.c.output, "$.model_version"), "").label("version")

@@ -82,7 +82,12 @@ def add(
 ) -> BatchRow:
     """Keep that a batch of *file* is about to be begun.
 
-    By the content keys of its requests it is kept which params each was sent without.
+    Args:
+        connection: inside a write transaction.
+        model: as it was named.
+        service: its address.
+        file: the service's id of the requests' file.
+        keys: the content keys of the requests, and which params each was sent without.
     """
     row = BatchRow(
         id=0,

@@ -124,7 +124,11 @@ def add_run_steps(
 ) -> None:
     """Say which metric steps score each benchmark of a run.
 
-    Of metrics that are not built in, what judging and showing their scores needs is *described*.
+    Args:
+        connection: in a transaction that writes.
+        run_id: the run.
+        steps_of: numbers of steps by benchmark.
+        described: of metrics that are not built in, what judging and showing their scores needs.
     """
     rows = [
         {"run_id": run_id, "benchmark": benchmark, "step": step}
@@ -147,7 +151,13 @@ def add_results(
 ) -> None:
     """Keep what came of a run's cases.
 
-    An earlier fault of a case that has met none now, and so is *mended*, is forgotten.
+    Args:
+        connection: in a transaction that writes.
+        run_id: the run.
+        cases: those answered.
+        sets: the answers scored together.
+        faults: of cases that met one.
+        mended: benchmark and id of cases that met none; an earlier one's is forgotten.
     """
     put_faults(connection, run_id, faults, mended=mended)
     add_cases(connection, run_id, cases)
@@ -157,7 +167,13 @@ def add_results(
 def put_answer_keys(
     connection: Connection, run_id: str, answer_keys: Mapping[tuple[str, str], bytes]
 ) -> None:
-    """Keep other keys of answers; sets of answers with the earlier ones are none of the run's."""
+    """Keep other keys of answers; sets of answers with the earlier ones are none of the run's.
+
+    Args:
+        connection: in a transaction that writes.
+        run_id: the run.
+        answer_keys: what scores are kept under, by benchmark and case.
+    """
     there = by_case(connection, run_id, "answer_key")
     changed = {
         case: answer_keys[case] for case, key in there.items() if answer_keys.get(case, key) != key
@@ -182,7 +198,14 @@ def rescored(
 ) -> None:
     """Say that a run was scored anew by metrics, in place of others of the same names.
 
-    Where an answer is kept under another key than before, the metrics are all that the run has.
+    Args:
+        connection: in a transaction that writes.
+        run_id: the run.
+        steps_of: numbers of steps by benchmark.
+        answer_keys: what scores are kept under, by benchmark and case; where one is another than
+            before, the metrics are all that the run has.
+        sets: the answers scored together.
+        described: as for :func:`add_run_steps`.
     """
     put_answer_keys(connection, run_id, answer_keys)
     for benchmark, numbers in steps_of.items():
@@ -210,7 +233,10 @@ def leave_out_cases(
 ) -> None:
     """Take cases out of a run that is gone on with by a part of them; answers and scores stay.
 
-    *but* names those that stay by benchmark and id.
+    Args:
+        connection: in a transaction that writes.
+        run_id: of the run.
+        but: benchmark and id of those that stay.
     """
     there = by_case(connection, run_id, "case_id")
     gone = [{"b": name, "c": case_id} for name, case_id in there if (name, case_id) not in but]

@@ -50,6 +50,11 @@ def exported(connection: Connection, run_id: str, *, texts: bool) -> Iterator[di
     a score has what the judge ``said``, by which they were drawn, and what ``people`` say: None
     where they were not asked, or ``cannot_tell``. With *texts* there is all that a store needs to
     have the run: see :func:`restore`.
+
+    Args:
+        connection: to the store.
+        run_id: the run.
+        texts: whether to include questions and responses.
     """
     response = outputs.alias("response")
     # Of a question asked several times, the first case also has the scores of all repeats.
@@ -176,6 +181,10 @@ def restore(connection: Connection, exported: Mapping[str, Any]) -> None:
     """Put a run into a store: its answers, its scores, and what it cost.
 
     Annotations are not in the file: nobody asks for them where the scores are there.
+
+    Args:
+        connection: in a transaction that writes.
+        exported: the object in the file.
 
     Raises:
         KeyError, TypeError, ValueError: the file is none of that kind.

@@ -61,7 +61,11 @@ def put_faults(
 ) -> None:
     """Keep what cases met.
 
-    What cases met earlier that are *mended* now is forgotten; benchmark and id name them.
+    Args:
+        connection: in a transaction that writes.
+        run_id: the run.
+        rows: of cases that met a fault.
+        mended: benchmark and id of cases that did not; what they met earlier is forgotten.
     """
     if well := [{"of": benchmark, "named": case_id} for benchmark, case_id in mended]:
         # A case that is answered when it is asked again has nothing to report.

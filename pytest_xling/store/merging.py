@@ -31,7 +31,12 @@ AT_ONCE = 1000
 
 
 def copy_steps(source: Database, target: Connection) -> dict[int, int]:
-    """Copy what answers, annotates and scores; return its numbers in *target*, by those here."""
+    """Copy what answers, annotates and scores; return its numbers in *target*, by those here.
+
+    Args:
+        source: to copy from; may be the same store.
+        target: in a transaction that writes.
+    """
     of_source = [row for rows in _rows(source, select(steps)) for row in rows]
     without_numbers = [{name: row[name] for name in row if name != "id"} for row in of_source]
     keep(target, steps, without_numbers)
@@ -46,7 +51,11 @@ def answered_otherwise(
 ) -> str | None:
     """Return a case of a run whose question *target* has another answer to; None: there is none.
 
-    Steps have the *numbers* that :func:`copy_steps` returns.
+    Args:
+        source: has the run.
+        target: to compare it with.
+        run_id: the run.
+        numbers: of steps, as :func:`copy_steps` returns them.
     """
     query = select(
         cases.c.case_id, outputs.c.input_key, outputs.c.step, outputs.c.output
@@ -69,6 +78,11 @@ def copy_memo(source: Database, target: Connection, *, numbers: Mapping[int, int
     """Copy all answers, annotations and scores of a store, and what is known of annotators.
 
     What the target has already stays.
+
+    Args:
+        source: to copy from.
+        target: in a transaction that writes.
+        numbers: of steps, as :func:`copy_steps` returns them.
     """
     for table in (inputs, outputs, calibrations, translation_noise):
         for rows in _rows(source, select(table)):
@@ -78,7 +92,15 @@ def copy_memo(source: Database, target: Connection, *, numbers: Mapping[int, int
 def copy_run(
     source: Database, target: Connection, run_id: str, *, into: str, numbers: Mapping[int, int]
 ) -> None:
-    """Copy the cases of a run, and what they were scored with, into a run that is there."""
+    """Copy the cases of a run, and what they were scored with, into a run that is there.
+
+    Args:
+        source: has the run.
+        target: in a transaction that writes.
+        run_id: the run that is copied.
+        into: the run that gets its cases.
+        numbers: of steps, as :func:`copy_steps` returns them.
+    """
     for table in (cases, sets, run_steps):
         for rows in _rows(source, select(table).where(table.c.run_id == run_id)):
             keep(target, table, [{**row, "run_id": into} for row in _renumbered(rows, numbers)])

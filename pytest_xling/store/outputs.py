@@ -173,8 +173,12 @@ def claim(
 ) -> set[OutputKey]:
     """Lease those of *keys* that nobody holds, and return them.
 
-    A lease that *owner* holds already counts as claimed; those of owners known to be dead do not
-    count.
+    Args:
+        connection: inside a write transaction.
+        keys: what is about to be computed.
+        owner: who asks; a lease it holds already counts as claimed.
+        ttl_s: seconds after which the lease ends unless renewed.
+        dead_owners: owners known to be gone: their leases do not count.
     """
     time_now = now(connection)
     connection.execute(

@@ -22,7 +22,11 @@ def labels(
 ) -> dict[tuple[str, str], str]:
     """Return a field of the samples' metadata, by sample and language.
 
-    Samples without it are left out; the *key* is in letters.
+    Args:
+        connection: to the store.
+        run_id: the run.
+        benchmark: one of the run's.
+        key: of the metadata, in letters; samples without it are left out.
     """
     field = text_at(cases.c.sample_metadata, f"$.{key}")
     query = (

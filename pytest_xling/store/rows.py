@@ -98,7 +98,11 @@ def keep(
 ) -> None:
     """Insert rows, by name of column; those with a key that is there stay as they are.
 
-    All have the same columns. With *replacing* the new ones take the place of those that are there.
+    Args:
+        connection: in a transaction that writes.
+        table: of the store.
+        rows: all with the same columns.
+        replacing: whether those that are there are replaced instead.
     """
     if not rows:
         return

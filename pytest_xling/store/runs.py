@@ -99,6 +99,10 @@ def go_on(connection: Connection, run: RunRecord) -> None:
 
     Its answers and what they cost stay. What was said of them all is for this session to say anew:
     verdicts, and which steps and sets of answers the run was scored with.
+
+    Args:
+        connection: in a transaction that writes.
+        run: as it is from now on, but for when it was made.
     """
     names = list(run.whole)
     for table in (run_steps, sets, verdicts):

@@ -120,6 +120,11 @@ def scored_inputs(
     """Select *columns* of a run's cases, and ``input_key``: what their scores are kept under.
 
     A case is there once for its own answer, and once more for each set it is the first answer of.
+
+    Args:
+        run_id: the run.
+        columns: of the table ``cases``.
+        where: which cases; None: all.
     """
     of_run = true() if where is None else where
     of_case = (

@@ -20,7 +20,6 @@ from pytest_xling.engine.answering import provider_digest
 from pytest_xling.engine.on_ray.batch_actor import ATTEMPTS, Attempts, BatchActor, package_digest
 from pytest_xling.engine.on_ray.model_actor import ModelActor, can_move, made_with
 from pytest_xling.errors import ConfigError
-from pytest_xling.models.devices import check_device
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -216,20 +215,17 @@ def _copy(model: Movable, number: int) -> str:
     return f"xling-{model.name}:{made_with(model)['spec']}-{number}"
 
 
-def chosen_cluster(settings: Settings, providers: Iterable[Provider]) -> Cluster | None:
-    """Start Ray, or connect to it, where ``--xling-executor`` says so; None: all runs here.
+def chosen_cluster(settings: Settings, providers: Iterable[Provider]) -> Cluster:
+    """Start Ray, or connect to it, as ``--xling-executor`` says, which is not ``local``.
 
     Args:
         settings: of the session.
         providers: of the session, as for :func:`open_cluster`.
 
     Raises:
-        ConfigError: as there; or nothing runs on Ray, and the device is not here.
+        ConfigError: as there.
     """
-    where, _, address = settings.executor.partition(":")
-    if where == "local":
-        check_device(settings.device)
-        return None
+    _, _, address = settings.executor.partition(":")
     return open_cluster(
         address or None, actors=settings.actors, device=settings.device, providers=providers
     )
