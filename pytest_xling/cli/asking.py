@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_xling.cli.opening import settled
 from pytest_xling.config.settings import Settings, option
 from pytest_xling.engine.executor import Executor
-from pytest_xling.engine.models import make_models
+from pytest_xling.engine.models import make_clients
 from pytest_xling.engine.run import Run
 from pytest_xling.store.database import Database
 
@@ -60,7 +60,7 @@ async def measuring(
         executor: makes what runs them, and models that run here.
     """
     runs_on = executor()
-    tested, others = make_models(settings, provider, roles, model=settings.model, executor=runs_on)
+    tested, others = make_clients(settings, provider, roles, model=settings.model, executor=runs_on)
     database = Database(settings.store)
     try:
         run = Run(

@@ -1,4 +1,4 @@
-"""Annotators as functions over answers: what is annotated once is read from the store."""
+"""Annotators as functions over answers, whose annotations are stored."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ Annotate: TypeAlias = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenAnnotator:
-    """An annotator, and where its annotations are made and kept."""
+    """An annotator, with what it needs to run and where its annotations are kept."""
 
     annotator: Any
     step: Step
     needs: Mapping[str, Annotate]
     """The annotators whose output it reads."""
     asks: Sequence[Ask]
-    """Whom it asks, if any: each judge as often as it is asked."""
+    """The models it asks, if any: a judge that is asked three times is in it three times."""
     store: StoreWriter
     executor: Executor
 
     async def __call__(self, answers: Sequence[Answer]) -> list[Annotation | XlingError | None]:
-        """Return an annotation of each answer, or what went wrong; None: nothing to do.
+        """Return the annotation of each answer, or the error in its place.
 
-        An answer in the language that it would be translated into is such a one.
+        None where there is nothing to do: an answer is in the language to translate into.
         """
         step, target = self.step, self.step.parameters.get("target")
         annotations: list[Annotation | XlingError | None] = [None] * len(answers)
@@ -81,9 +81,9 @@ class OpenAnnotator:
 async def annotated_with(
     annotators: Mapping[str, Annotate], answers: Sequence[Answer]
 ) -> list[Answer | XlingError]:
-    """Return *answers* with the annotations of *annotators*; in place of some, what went wrong.
+    """Return *answers* with their annotations, or an error in place of an answer.
 
-    Where an annotator has nothing to do, an answer goes without.
+    An answer for which an annotator has nothing to do has none of that annotator.
     """
     if not annotators:
         return list(answers)

@@ -30,22 +30,22 @@ if TYPE_CHECKING:
     from pytest_xling.store.batches import Held
 
 ATTEMPTS = 6
-"""How often a request is asked that meets faults which may pass; refusals (429) do not count."""
+"""How often a request may meet a transient fault; refusals (429) do not count."""
 STORE_AWAY_S = 0.1
-"""Between two looks whether the store is back."""
+"""Pause between two checks whether the store is back."""
 
 
 class Client:
     """Asks one model until there is an answer, within its slots, its patience and its budget.
 
     Args:
-        provider: who answers; it makes one attempt at a time.
+        provider: makes single attempts.
         name: of the model, as the provider knows it.
-        slots: how many requests may be in flight; batches need none.
-        patience: how long the model may go without an answer.
-        account: what may be spent; None where nothing costs.
-        batch_wait_s: how long answers are waited for that come in batches.
-        attempts: how often a request is asked that meets faults which may pass.
+        slots: limit the requests in flight; unused where answers come in batches.
+        patience: ends the run's requests to a model that does not answer.
+        account: limits what may be spent; None where the model costs nothing.
+        batch_wait_s: how long to wait for answers that come in batches.
+        attempts: how often a request may meet a transient fault.
     """
 
     def __init__(
@@ -65,18 +65,20 @@ class Client:
         self.patience = patience or Patience(name)
         self.account = account
         self.asking = asyncio.Event()
-        """Set once anything had to be asked."""
+        """Set once a request is not answered by the store."""
         self._attempts = attempts
         self._batch_wait_s = batch_wait_s
         self._batches: BatchQueue | None = None
         self._store: StoreWriter | None = None
         self._closed = ""
+        """Why nothing is asked any more."""
         self._abandoned = False
-        self._over = ""
+        self._overspent = ""
+        """The message of the account whose cost cap was reached."""
         self._under_way: set[asyncio.Task[object]] = set()
 
     def open(self, store: StoreWriter) -> None:
-        """Have answers kept in *store*: while it is away nothing is asked."""
+        """Ask nothing while *store*, where answers are kept, is away; batches are kept there."""
         self._store = store
         if isinstance(self.provider, Batching):
             from pytest_xling.engine.batch_queue import BatchQueue  # noqa: PLC0415  seldom asked
@@ -90,10 +92,10 @@ class Client:
             )
 
     async def ask(self, request: Request) -> Response:
-        """Ask, and again where that may help; what comes in is clean.
+        """Return the answer, its texts cleaned; ask again after transient faults.
 
         Raises:
-            RateLimited, TransientFault: it still failed at the last attempt.
+            RateLimited, TransientFault: the last attempt failed, too.
             PermanentFault: asking again will not help.
             GivenUp: the model is not asked any more.
             BudgetExceeded: the cost cap is reached.
@@ -121,36 +123,32 @@ class Client:
         return response
 
     async def _admit(self, *, sent: bool) -> None:
-        """Wait until the request may be paid for; one that was sent in a batch is, in any case.
+        """Wait until the budget allows the request; one that was *sent* in a batch is paid anyway.
 
         Raises:
-            GivenUp, BudgetExceeded: it may not.
+            GivenUp, BudgetExceeded: it never will.
         """
         self._check_budget(sent=sent)
         if self.account is None:
             return
         try:
             await self.account.admit(sent=sent)
-        except BudgetExceeded as over:
-            self._check_budget(sent=sent)  # of those that waited, one is told in full
-            self._over = str(over)
+        except BudgetExceeded as error:
+            self._check_budget(sent=sent)  # only the first of those that waited raises this error
+            self._overspent = str(error)
             if self._batches is None:
-                self.patience.stop(self._over)
+                self.patience.stop(self._overspent)
             raise
 
     def _check_budget(self, *, sent: bool) -> None:
-        """Raise if nothing more is asked.
-
-        Raises:
-            GivenUp: says why.
-        """
+        """Raise GivenUp if nothing more is asked."""
         self.patience.check()
-        if self._over and not sent:
-            msg = f"nothing more is asked of {self.patience.name}: {self._over}"
-            raise GivenUp(msg, cause=self._over)
+        if self._overspent and not sent:
+            msg = f"nothing more is asked of {self.patience.name}: {self._overspent}"
+            raise GivenUp(msg, cause=self._overspent)
 
     async def _generate(self, request: Request, tries: Tries, held: Held | None) -> Response:
-        """Ask once, and have slots and patience know how it went; batches tell them themselves."""
+        """Make an attempt, and note its outcome in slots and patience; a batch queue does so."""
         if self._batches is not None:
             return await self._answer(request, held)
         try:
@@ -163,19 +161,19 @@ class Client:
         return response
 
     def _slow_down(self, fault: ProviderFault) -> None:
-        """Close a slot where the server asks for it, or fails whatever it is asked."""
+        """Close a slot where the server asks for it, or fails all requests."""
         failing = self.patience.failing
         if isinstance(fault, RateLimited | TransientFault):
-            asked_s = fault.retry_after_s
-            if isinstance(fault, RateLimited) or asked_s is not None or failing:
-                self.slots.rejected(self.patience.pause_s(asked_s))
+            retry_after_s = fault.retry_after_s
+            if isinstance(fault, RateLimited) or retry_after_s is not None or failing:
+                self.slots.rejected(self.patience.pause_s(retry_after_s))
         elif failing:
             self.slots.rejected(0.0)
 
     async def _answer(self, request: Request, held: Held | None) -> Response:
-        """Ask the provider unless closed; what is under way when this is closed goes on."""
-        # What cannot be kept just now is asked later.
-        while self._is_held():  # noqa: ASYNC110  no event tells
+        """Ask the provider unless closed; requests under way when this is closed go on."""
+        # Not while the answer could not be kept.
+        while self._is_store_away():  # noqa: ASYNC110  there is no event for it
             await asyncio.sleep(STORE_AWAY_S)
         if self._closed:
             msg = f"{self._closed}; this was not asked"
@@ -195,7 +193,7 @@ class Client:
                 raise PermanentFault(msg) from None
             if task.cancelling():
                 raise
-            # Nobody cancelled the task: the provider did so by itself.
+            # The task was not cancelled: the provider raised this by itself.
             msg = f"provider {self.provider.name!r} broke: {error!r}"
             raise PermanentFault(msg) from error
         finally:
@@ -205,12 +203,12 @@ class Client:
             response = await with_tokens(request, response)
         return response
 
-    def _is_held(self) -> bool:
+    def _is_store_away(self) -> bool:
         return self._store is not None and self._store.database.is_away and not self._closed
 
     @property
     def waiting(self) -> str:
-        """What is waited for longer than usual: a model that fails, batches; "" for nothing."""
+        """What takes longer than usual: a model that fails, batches; "" for nothing."""
         batches = self._batches.progress if self._batches is not None else ""
         return "; ".join(filter(None, (self.patience.waiting, batches)))
 
@@ -226,7 +224,7 @@ class Client:
             task.cancel()
 
     async def close(self, *, grace_s: float) -> None:
-        """Ask nothing more, and wait up to *grace_s* for what is under way; batches stay there."""
+        """Ask nothing more; wait up to *grace_s* for requests under way, and not for batches."""
         self._closed = self._closed or "the run is being stopped"
         if self._batches is not None:
             await self._batches.close()
@@ -235,14 +233,14 @@ class Client:
 
 
 def _cleaned(response: Response) -> Response:
-    """Return *response* with text that can be kept, and with counts that can be believed."""
+    """Return *response* with texts that can be stored, and with plausible counts of tokens."""
     text, error, usage = response.text, response.error, response.usage
     return replace(
         response,
         usage=replace(
             usage,
-            prompt_tokens=_believed(usage.prompt_tokens),
-            completion_tokens=_believed(usage.completion_tokens),
+            prompt_tokens=_plausible(usage.prompt_tokens),
+            completion_tokens=_plausible(usage.completion_tokens),
         ),
         text=None if text is None else clean(text),
         thoughts=clean(response.thoughts),
@@ -252,6 +250,6 @@ def _cleaned(response: Response) -> Response:
     )
 
 
-def _believed(tokens: int) -> int:
-    """Return a count of tokens; 0, which stands for none counted, where there cannot be so many."""
+def _plausible(tokens: int) -> int:
+    """Return a count of tokens; 0, as if there were none, where no answer has so many."""
     return tokens if 0 <= tokens <= MOST_TOKENS else 0

@@ -1,4 +1,4 @@
-"""What one model may be asked: how much at once, for how long without an answer, for how much."""
+"""Limits on asking a model: requests in flight, time without an answer, money."""
 
 from __future__ import annotations
 
@@ -25,30 +25,27 @@ if TYPE_CHECKING:
     from pytest_xling.records import Usage
 
 _MAX_ROUNDS = 32
-"""Clean rounds between two attempts to open one more slot, at most."""
+"""Rounds without a refusal before one more slot is tried, at most."""
 _PAUSE_S = 1.0
-"""How long nothing is asked when a server refuses even a single request and does not say."""
+"""Pause after a server has refused a single request and not said how long to wait."""
 PATIENCE_S: Final = 120.0
 LEAST_PATIENCE_S = 60.0
 """Many services count requests per minute: a short timeout must not end a run that they slow."""
-HANDFUL: Final = 3
-"""So many faults in a row are no accident."""
-FEW: Final = 4
-"""So many requests may fail again and again, and it may be their own doing."""
-NEVER_SEEN_S: Final = 5.0
+FAILING_FAULTS: Final = 3
+"""After so many faults in a row the model is taken to be failing."""
+FAILING_REQUESTS: Final = 4
+"""While others are answered, faults of so few requests are taken to be the requests' own."""
+UNREACHABLE_S: Final = 5.0
 """Patience with a server that has never replied, not even with a fault: its address is wrong."""
-_SHORTEST, _LONGEST = 1 / 64, 1 / 8
-"""Pauses between two probes, as shares of the patience."""
+_MIN_PAUSE, _MAX_PAUSE = 1 / 64, 1 / 8
+"""Pauses between two requests to a failing model, as shares of the patience."""
 BACKOFF_S, MAX_BACKOFF_S = 0.5, 30.0
-"""Pauses before a request is asked again that failed while others were answered: they double."""
+"""First and longest pause of a request that fails while others are answered: pauses double."""
 _TOKENS_PER_PRICE = 1_000_000
 
 
 def patience_for(timeout_s: float) -> float:
-    """Return how long a model may answer nothing until the run ends, by the timeout of a request.
-
-    Both are in seconds.
-    """
+    """Return for how many seconds a model may fail to answer; *timeout_s* is of one request."""
     return max(timeout_s, LEAST_PATIENCE_S)
 
 
@@ -56,20 +53,20 @@ class Slots:
     """Limits the requests in flight to what the server takes.
 
     Each refusal (429) closes the slot of the refused request: a burst of 64 to a server that
-    takes 32 settles at 32. Clean rounds open one slot again, at longer and longer intervals where
-    that is refused. A server that refuses even a single request is left alone for as long as it
-    asks; then the limit doubles each round up to half of what it was. Slots are given in the order
-    they were asked for.
+    takes 32 settles at 32. Rounds without a refusal open one slot again, at longer and longer
+    intervals where that is refused. A server that refuses even a single request is left alone for
+    as long as it asks; then the limit doubles each round up to half of what it was. Slots are given
+    in the order they were asked for.
 
     Args:
         limit: requests in flight at once, at most.
-        first: as many before the first answer, so that few of them meet what all would meet, such
-            as a wrong key; None: no fewer than later.
+        first: limit before the first answer, so that few requests meet a fault that all would
+            meet, such as a wrong key; None: no lower than later.
 
     Attributes:
         maximum: the limit never exceeds it.
         limit: requests that may be in flight now, at least 1.
-        in_flight: requests that are.
+        in_flight: requests that are in flight now.
     """
 
     def __init__(self, limit: int, *, first: int | None = None) -> None:
@@ -81,16 +78,16 @@ class Slots:
         self.in_flight = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._open = True
-        self._clean = 0  # successes since the limit last changed
-        self._refused = 0  # refusals since the last success
-        self._rounds = 1  # clean rounds before the next probe
+        self._successes = 0  # since the limit last changed
+        self._refusals = 0  # since the last success
+        self._rounds = 1  # without a refusal before the next probe
         self._probed = False  # the last change opened a slot
         self._threshold = 0  # below it the limit grows with every success
-        self._before = limit  # the limit when the refusals began
-        self._proven = first is None  # it has answered
+        self._limit_before = limit  # when the refusals began
+        self._has_answered = first is None
 
     async def __aenter__(self) -> None:
-        """Take a slot, waiting behind those who wait for one."""
+        """Take a slot, in turn."""
         if self.in_flight < self.limit and self._open and not self._waiting:
             self.in_flight += 1
             return
@@ -100,7 +97,7 @@ class Slots:
             await waiter
         except asyncio.CancelledError:
             if waiter.done() and not waiter.cancelled():
-                self.release()  # the slot was handed over at the moment of cancellation
+                self.release()  # the slot was given at the moment of cancellation
             raise
 
     async def __aexit__(self, *exc_info: object) -> None:
@@ -111,9 +108,9 @@ class Slots:
         """Give a slot back."""
         self.in_flight -= 1
         if self._waiting:
-            self._hand_over()
+            self._give_slots()
 
-    def _hand_over(self) -> None:
+    def _give_slots(self) -> None:
         waiting = self._waiting
         while waiting and self._open and self.in_flight < self.limit:
             waiter = waiting.popleft()
@@ -123,29 +120,29 @@ class Slots:
 
     def succeeded(self) -> None:
         """Note that the server took a request; call it inside the slot."""
-        if not self._proven:
-            self._proven = True
-            if self._refused:
+        if not self._has_answered:
+            self._has_answered = True
+            if self._refusals:
                 self._threshold = self.maximum // 2
             else:
                 self.limit = self.maximum
-                self._hand_over()
-        self._refused = 0
+                self._give_slots()
+        self._refusals = 0
         if self.limit >= self.maximum:
             return
-        self._clean += 1
+        self._successes += 1
         if self.limit < self._threshold:
             self._grow()
-        elif self._clean >= self.limit * self._rounds:
+        elif self._successes >= self.limit * self._rounds:
             if self._probed:
-                self._rounds = 1  # the slot opened last was welcome
+                self._rounds = 1  # the slot opened last was not refused
             self._grow()
             self._probed = True
 
     def _grow(self) -> None:
-        self._clean = 0
+        self._successes = 0
         self.limit += 1
-        self._hand_over()
+        self._give_slots()
 
     def rejected(self, retry_after_s: float | None = None) -> None:
         """Close the slot of a request that the server refused; call it inside the slot.
@@ -153,16 +150,16 @@ class Slots:
         Args:
             retry_after_s: how long the server asked to wait, in seconds.
         """
-        if not self._refused:
-            self._before = self.limit
+        if not self._refusals:
+            self._limit_before = self.limit
         if self._probed:
             self._rounds = min(self._rounds * 2, _MAX_ROUNDS)
             self._probed = False
-        self._refused += 1
-        self._clean = 0
+        self._refusals += 1
+        self._successes = 0
         alone = self.limit == 1
         # A server that takes some is full; one that takes none counts requests per minute.
-        self._threshold = self._before // 2 if alone else 0
+        self._threshold = self._limit_before // 2 if alone else 0
         self.limit = max(1, min(self.limit, self.in_flight) - 1)
         pause_s = _PAUSE_S if retry_after_s is None else retry_after_s
         if alone and self._open and pause_s > 0:
@@ -171,21 +168,21 @@ class Slots:
 
     def _reopen(self) -> None:
         self._open = True
-        self._hand_over()
+        self._give_slots()
 
 
 class Patience:
-    """Says whether a model is still asked, for all requests of a run to it together.
+    """Decides when to give a model up, for all requests of a run to it together.
 
     Nothing more is asked once
 
-    - a handful of requests in a row met one fault that every request would meet, such as a wrong
+    - three requests in a row met the same fault that every request would meet, such as a wrong
       key, or
-    - the patience is over: since the first of a row of faults that may pass (429, 5xx, no
-      connection) that much time has gone by without one answer, or
-    - it was told to :meth:`stop`.
+    - for *patience_s* seconds there were only transient faults (429, 5xx, no connection) and not
+      one answer, or
+    - :meth:`stop` was called.
 
-    Requests that wait fail at once then; those under way go on, as they are paid for.
+    Requests that wait then fail at once; those under way go on, as they are paid for.
 
     Args:
         name: of the model.
@@ -195,19 +192,19 @@ class Patience:
     def __init__(self, name: str = "the model", *, patience_s: float = PATIENCE_S) -> None:
         self.name = name
         self._patience_s = patience_s
-        self._never_seen_s = min(NEVER_SEEN_S, patience_s)
-        self._replied = False
-        self._under_way = 0
-        self._row_at = 0.0
-        self._row = 0
-        """Faults that may pass since the last answer."""
-        self._row_of: set[int] = set()
-        """The requests that met them."""
+        self._unreachable_s = min(UNREACHABLE_S, patience_s)
+        self._has_replied = False
+        """Whether there was an answer, or a fault that the server sent."""
         self._has_answered = False
+        self._under_way = 0
+        self._transient = 0
+        """Transient faults since the last answer."""
+        self._transient_since = 0.0
+        self._transient_requests: set[int] = set()
         self._last: RateLimited | TransientFault | None = None
-        self._alike = 0
-        """Faults that every request would meet, one like the other, since the last answer."""
-        self._alike_text = ""
+        self._same = 0
+        """Equal faults since the last answer that every request would meet."""
+        self._same_text = ""
         self._timer: asyncio.TimerHandle | None = None
         self._stopped: GivenUp | None = None
         self._waiting: set[asyncio.Timeout] = set()
@@ -215,14 +212,17 @@ class Patience:
 
     @asynccontextmanager
     async def tries(
-        self, most: float = math.inf, *, pauses: Literal["request", "service", "none"] = "service"
+        self,
+        max_failures: float = math.inf,
+        *,
+        pauses: Literal["request", "service", "none"] = "service",
     ) -> AsyncIterator[Tries]:
-        """Give the attempts at one thing to be asked; no pause between them outlasts the patience.
+        """Yield the attempts at one request; pauses between them end when the model is given up.
 
         Args:
-            most: how many may fail, refusals (429) apart.
-            pauses: "service" where a fault is never the doing of what is asked, "request" where it
-                may be, "none" where whoever answers makes pauses.
+            max_failures: how many attempts may fail, refusals (429) apart.
+            pauses: "service" where a fault never is the request's own, "request" where it may be,
+                "none" where whoever answers makes pauses.
 
         Raises:
             GivenUp: the model is not asked any more.
@@ -231,15 +231,15 @@ class Patience:
             async with asyncio.timeout(None) as waiting:
                 self._waiting.add(waiting)
                 try:
-                    yield Tries(self, waiting, most, pauses)
+                    yield Tries(self, waiting, max_failures, pauses)
                 finally:
                     self._waiting.discard(waiting)
         except TimeoutError:
-            self.check()  # says why, if it was the end of the patience that ended the wait
+            self.check()  # whether the wait ended because the model was given up
             raise
 
     def begin(self, waiting: asyncio.Timeout) -> None:
-        """Begin an attempt, which :meth:`end` must follow; it is paid for, so nothing ends it.
+        """Begin an attempt, which :meth:`end` must follow; as it is paid for it does not expire.
 
         Raises:
             GivenUp: the model is not asked any more.
@@ -260,120 +260,115 @@ class Patience:
 
     @property
     def failing(self) -> bool:
-        """Whether the model fails whatever it is asked; then a probe at a time is enough."""
-        few = self._has_answered and len(self._row_of) <= FEW
-        return self._alike > 0 or (self._row >= HANDFUL and not few)
+        """Whether the model fails all requests; then one at a time is enough."""
+        few = self._has_answered and len(self._transient_requests) <= FAILING_REQUESTS
+        return self._same > 0 or (self._transient >= FAILING_FAULTS and not few)
 
     @property
     def waiting(self) -> str:
-        """What is waited for, such as ``gpt-4o: 429, 35 of 120 s``; "" while there are answers."""
+        """The wait for an answer, such as ``gpt-4o: 429, 35 of 120 s``; "" if there is none."""
         last = self._last
         if last is None or self.stopped:
             return ""
-        seconds = min(time.monotonic() - self._row_at, self._allowed_s)
+        seconds = min(time.monotonic() - self._transient_since, self._allowed_s)
         return f"{self.name}: {_brief(last)}, {seconds:.0f} of {self._allowed_s:g} s"
 
     def check(self) -> None:
-        """Raise if the model was given up.
-
-        Raises:
-            GivenUp: says why.
-        """
+        """Raise GivenUp, with the reason, if the model was given up."""
         if self._stopped is not None:
             raise GivenUp(str(self._stopped), cause=self._stopped.cause)
 
     def answered(self) -> None:
         """Note an answer."""
-        self._replied = self._has_answered = True
-        self._alike = 0
-        if self._row:
-            self._end_row()
+        self._has_replied = self._has_answered = True
+        self._same = 0
+        if self._transient:
+            self._forget_transient()
 
     def failed(self, fault: ProviderFault, *, request: int = 0) -> None:
-        """Note what an attempt met instead of an answer; call it after the attempt.
+        """Note the fault of an attempt; call it after the attempt.
 
         Args:
-            fault: what it met.
-            request: tells requests apart.
+            fault: in place of an answer.
+            request: an id that tells requests apart.
         """
         if isinstance(fault, RateLimited | TransientFault):
-            self._replied |= not isinstance(fault.__cause__, OSError)
+            self._has_replied |= not isinstance(fault.__cause__, OSError)
             self._last = fault
-            self._row += 1
-            self._row_of.add(request)
-            if self._row == 1:
-                self._row_at = time.monotonic()
-                self._wait_s(self._allowed_s)
-            elif time.monotonic() - self._row_at >= self._allowed_s:
-                self._patience_ends()
+            self._transient += 1
+            self._transient_requests.add(request)
+            if self._transient == 1:
+                self._transient_since = time.monotonic()
+                self._start_timer(self._allowed_s)
+            elif time.monotonic() - self._transient_since >= self._allowed_s:
+                self._time_out()
         elif isinstance(fault, PermanentFault):
-            self._replied = True
-            self._end_row()
+            self._has_replied = True
+            self._forget_transient()
             if fault.every_request:
                 text = str(fault)
-                self._alike = self._alike + 1 if text == self._alike_text else 1
-                self._alike_text = text
-                if self._alike >= HANDFUL:
-                    self.stop(text, why=f"{self._alike} requests in a row met the same fault")
+                self._same = self._same + 1 if text == self._same_text else 1
+                self._same_text = text
+                if self._same >= FAILING_FAULTS:
+                    self.stop(text, why=f"{self._same} requests in a row met the same fault")
 
-    def pause_s(self, asked_s: float | None = None) -> float:
-        """Return how long to wait before the model is asked again.
+    def pause_s(self, retry_after_s: float | None = None) -> float:
+        """Return how long to wait before the model is asked again, in seconds.
 
         Args:
-            asked_s: how long it asked to be left alone, in seconds. More than is left of the
-                patience is not waited for.
+            retry_after_s: how long it asked to wait, in seconds; cut where it is more than is left
+                of the patience.
         """
         allowed_s = self._allowed_s
-        gone_s = time.monotonic() - self._row_at if self._row else 0.0
-        left_s = max(allowed_s - gone_s, 0.0)
-        if asked_s is not None and asked_s >= left_s:
+        waited_s = time.monotonic() - self._transient_since if self._transient else 0.0
+        left_s = max(allowed_s - waited_s, 0.0)
+        if retry_after_s is not None and retry_after_s >= left_s:
             return max(left_s / 2, allowed_s / 16)
-        # Waits as long as has been waited, so that pauses double: some ten probes in all.
-        backoff_s = min(max(gone_s, allowed_s * _SHORTEST), allowed_s * _LONGEST)
-        return asked_s or min(backoff_s, left_s)
+        # As long again as the wait so far, so that pauses double: some ten requests in all.
+        backoff_s = min(max(waited_s, allowed_s * _MIN_PAUSE), allowed_s * _MAX_PAUSE)
+        return retry_after_s or min(backoff_s, left_s)
 
     def stop(self, cause: str, *, why: str = "") -> None:
         """Ask nothing more.
 
         Args:
-            cause: what requests met, as a run's record counts it.
-            why: what made that reason enough.
+            cause: the fault, by which a run's record counts cases that met it.
+            why: what the message says before it.
         """
         if self._stopped is not None:
             return
-        self._end_row()
-        because = f"{why}: {cause}" if why else cause
-        message = f"nothing more is asked of {self.name}: {because}"
-        self._stopped = GivenUp(message, cause=cause)
+        self._forget_transient()
+        reason = f"{why}: {cause}" if why else cause
+        self._stopped = GivenUp(f"nothing more is asked of {self.name}: {reason}", cause=cause)
         now = asyncio.get_running_loop().time()
         for waiting in self._waiting:
             waiting.reschedule(now)
 
     @property
     def _allowed_s(self) -> float:
-        return self._patience_s if self._replied else self._never_seen_s
+        return self._patience_s if self._has_replied else self._unreachable_s
 
-    def _wait_s(self, seconds: float) -> None:
-        self._timer = asyncio.get_running_loop().call_later(seconds, self._patience_ends)
+    def _start_timer(self, seconds: float) -> None:
+        self._timer = asyncio.get_running_loop().call_later(seconds, self._time_out)
 
-    def _patience_ends(self) -> None:
+    def _time_out(self) -> None:
         """Give up, unless a request under way may still be answered."""
-        gone_s = time.monotonic() - self._row_at
+        waited_s = time.monotonic() - self._transient_since
         last = self._last
         if last is None or self._under_way:
             return
-        if gone_s < self._allowed_s:  # it has replied meanwhile, and is waited for longer
-            self._wait_s(self._allowed_s - gone_s)
+        if waited_s < self._allowed_s:  # it has replied since, and has more time
+            self._start_timer(self._allowed_s - waited_s)
             return
-        if self._replied:
+        if self._has_replied:
             silent = f"no answer for {self._patience_s:g} s (--xling-timeout)"
         else:
-            silent = f"it is unreachable: no reply for {self._never_seen_s:g} s"
+            silent = f"it is unreachable: no reply for {self._unreachable_s:g} s"
         self.stop(f"{silent}; the last fault: {last}")
 
-    def _end_row(self) -> None:
-        self._row = 0
-        self._row_of.clear()
+    def _forget_transient(self) -> None:
+        self._transient = 0
+        self._transient_requests.clear()
         self._last = None
         if self._timer is not None:
             self._timer.cancel()
@@ -381,27 +376,27 @@ class Patience:
 
 
 class Tries:
-    """The attempts at one thing that is asked: how each went, and when there is another.
+    """The attempts at one request: notes how each went, and waits before the next.
 
-    Refusals (429) use up none: a server that says when to come back is not broken.
+    Refusals (429) do not count: a server that says when to come back is not broken.
     """
 
     def __init__(
         self,
         patience: Patience,
         waiting: asyncio.Timeout,
-        most: float,
+        max_failures: float,
         pauses: Literal["request", "service", "none"],
     ) -> None:
         self._patience = patience
         self._waiting = waiting
-        self._most = most
+        self._max_failures = max_failures
         self._pauses = pauses
-        self._faults = self._failed = 0
+        self._faults = self._failures = 0
 
     @contextmanager
     def attempt(self) -> Iterator[None]:
-        """Have the patience know what comes of an attempt.
+        """Make an attempt in the block, and have the patience note its outcome.
 
         Raises:
             GivenUp: the model is not asked any more.
@@ -414,10 +409,10 @@ class Tries:
             finally:
                 patience.end(self._waiting)
         except ProviderFault as fault:
-            patience.check()  # where it was given up meanwhile, this is one more like it
+            patience.check()  # given up during the attempt
             patience.failed(fault, request=id(self))
             if isinstance(fault, RateLimited | TransientFault):
-                patience.check()  # the patience is over
+                patience.check()  # given up because of it
             raise
         patience.answered()
 
@@ -427,18 +422,18 @@ class Tries:
         Raises:
             TransientFault: there is none.
         """
-        patience, asked_s = self._patience, fault.retry_after_s
+        patience, retry_after_s = self._patience, fault.retry_after_s
         self._faults += 1
         if isinstance(fault, TransientFault):
-            self._failed += 1
-            if self._failed >= self._most:
-                msg = f"{fault} (gave up after {self._failed} failed attempts)"
-                raise TransientFault(msg, retry_after_s=asked_s) from fault.__cause__
+            self._failures += 1
+            if self._failures >= self._max_failures:
+                msg = f"{fault} (gave up after {self._failures} failed attempts)"
+                raise TransientFault(msg, retry_after_s=retry_after_s) from fault.__cause__
         if self._pauses == "none":
             return
-        if asked_s or self._pauses == "service" or patience.failing:
-            pause_s = patience.pause_s(asked_s)
-        else:  # "come back in 0 s" is no reason to come back in no time
+        if retry_after_s or self._pauses == "service" or patience.failing:
+            pause_s = patience.pause_s(retry_after_s)
+        else:  # also where the server asks to wait for 0 s
             jitter = random.random()  # noqa: S311  no secret
             pause_s = min(MAX_BACKOFF_S, BACKOFF_S * 2.0 ** min(self._faults - 1, 10) + jitter)
         await asyncio.sleep(pause_s)
@@ -448,7 +443,7 @@ class Budget:
     """What a run may spend on all its models together.
 
     Args:
-        max_usd: None: any amount; it is only counted.
+        max_usd: in US dollars; None: no limit, spending is only counted.
     """
 
     def __init__(self, max_usd: float | None) -> None:
@@ -466,10 +461,10 @@ class Account:
     mean price so far.
 
     Args:
-        budget: what may be spent, on other models, too.
+        budget: shared with other models.
         price_in: US dollars per million prompt tokens.
         price_out: US dollars per million completion tokens.
-        first_usd: what a request is reckoned to cost until one has been answered.
+        first_usd: the assumed cost of a request until one has been answered.
         request_usd: the price of a request where it does not depend on tokens.
     """
 
@@ -500,16 +495,15 @@ class Account:
         return self.request_usd + price / _TOKENS_PER_PRICE
 
     async def admit(self, *, sent: bool = False) -> None:
-        """Let one more request go out; :meth:`settle` must follow.
+        """Wait until the budget allows one more request; :meth:`settle` must follow.
 
-        While only requests in flight, which may turn out cheap, stand in the way, they are waited
-        for.
+        Requests in flight may turn out cheaper than expected: they are waited for.
 
         Args:
-            sent: whether it has gone out before, and will be paid for whatever is left.
+            sent: whether the request was sent before, so that it is paid for in any case.
 
         Raises:
-            BudgetExceeded: it would probably cost more than is left.
+            BudgetExceeded: the request would probably cost more than is left.
         """
         budget = self._budget
         while not sent and (self._is_spent() or self._is_over()):
@@ -526,7 +520,7 @@ class Account:
         self.in_flight += 1
 
     def settle(self, usage: Usage | None) -> None:
-        """Book a request that was admitted; None: it was not answered, nothing is due."""
+        """Book a request that was admitted; None: it was not answered, and costs nothing."""
         self.in_flight -= 1
         self._budget.settled.set()
         if usage is not None:
@@ -536,7 +530,7 @@ class Account:
             self._budget.spent_usd += cost
 
     def mean_usd(self) -> float:
-        """Return what a request costs, as far as is known."""
+        """Return the mean cost of a request so far, or the assumed one, in US dollars."""
         return self.spent_usd / self._answers if self._answers else self._first_usd
 
     def _is_spent(self) -> bool:
@@ -545,7 +539,7 @@ class Account:
     def _is_over(self) -> bool:
         """Tell whether one more request would probably cost more than is left."""
         budget = self._budget
-        # The first request of all goes out whatever it is reckoned to cost, or none ever would.
+        # The very first request is always sent, as its cost is only assumed.
         if budget.max_usd is None or not (self._answers or self.in_flight):
             return False
         in_flight_usd = sum(each.mean_usd() * each.in_flight for each in budget.accounts)
@@ -555,7 +549,7 @@ class Account:
 
 
 def _brief(fault: RateLimited | TransientFault) -> str:
-    """Return what is wrong in a word or two."""
+    """Describe a fault in a word or two."""
     if isinstance(fault, RateLimited):
         return "429"
     if isinstance(fault.__cause__, TimeoutError):

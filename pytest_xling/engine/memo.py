@@ -1,4 +1,4 @@
-"""The memo: what costs time or money is computed once, and kept in the store."""
+"""Memoise what costs time or money: compute it once, and keep it in the store."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ if TYPE_CHECKING:
 In = TypeVar("In")
 Out = TypeVar("Out")
 Compute: TypeAlias = Callable[[Sequence[In]], AsyncIterator[Mapping[int, Out | XlingError]]]
-"""Yields the outputs for inputs by their indices, some at a time as they are ready; an error in
+"""Yields outputs by the indices of their inputs, some at a time as they are ready; an error in
 place of an output."""
 
 POLL_S = (0.02, 1.0)
-"""How often to look for what another process asks: first and longest pause."""
+"""First and longest pause between look-ups of what another process asks."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """What outputs are kept by: a name, a version and parameters."""
+    """Who made an output, as the store keeps it: a name, a version and parameters."""
 
     kind: Literal["answer", "annotation", "score"]
     name: str
     version: str
     parameters: Mapping[str, JsonValue]
     number: int
-    """Its own in the store."""
+    """The id of its row in the store."""
 
     @classmethod
     async def open(
@@ -60,14 +60,14 @@ class Step:
         version: str,
         parameters: Mapping[str, JsonValue],
     ) -> Step:
-        """Return a step with its number in *store*, which it is given if it is new."""
-        described: Any = {"kind": kind, "name": name, "version": version, "parameters": parameters}
-        number = await store.write(partial(outputs.step_id, **described))
-        return cls(**described, number=number)
+        """Return a step with its number in *store*, which adds it if it is new."""
+        fields: Any = {"kind": kind, "name": name, "version": version, "parameters": parameters}
+        number = await store.write(partial(outputs.step_id, **fields))
+        return cls(**fields, number=number)
 
     @cached_property
     def signature(self) -> str:
-        """How its outputs are made, in one line: its name, version and parameters."""
+        """Its name, version and parameters in one line."""
         return signature_of(self.name, self.version, self.parameters)
 
 
@@ -82,16 +82,16 @@ async def remember(
 ) -> dict[bytes, Out | XlingError]:
     """Return a step's outputs for *inputs*: one look-up, and one batch of what is not stored.
 
-    Equal inputs of calls side by side are computed once. Errors are returned and not kept. For what
-    runs here and now: what other processes compute is not waited for.
+    Equal inputs of concurrent calls are computed once. Errors are returned and not kept. Other
+    processes may compute the same at the same time; they are not waited for.
 
     Args:
         store: where outputs are kept.
-        step: what they are kept by.
+        step: whose outputs they are.
         inputs: by their content keys.
-        compute: makes what is missing.
-        encode: an output as JSON.
-        decode: what *encode* was given.
+        compute: computes the missing outputs.
+        encode: turns an output into JSON.
+        decode: the inverse of *encode*.
     """
 
     async def find_or_compute(inputs: Mapping[bytes, In]) -> dict[bytes, Out | XlingError]:
@@ -103,7 +103,7 @@ async def remember(
         keys = [key for key in inputs if key not in outs]
         if not keys:
             return outs
-        # What is ready is kept, whatever becomes of the rest.
+        # Each part is kept as it comes, in case a later one fails.
         async for ready in compute([inputs[key] for key in keys]):
             by_key = {keys[index]: out for index, out in ready.items()}
             rows = [
@@ -116,35 +116,34 @@ async def remember(
         return outs
 
     under_way = store.under_way[step.number]
-    # What another call is about to have is awaited, not computed beside it.
-    theirs = {key: under_way[key] for key in inputs if key in under_way}
-    ours = {key: value for key, value in inputs.items() if key not in theirs}
-    batch = asyncio.create_task(find_or_compute(ours))
-    under_way.update(dict.fromkeys(ours, batch))
+    # What another call computes already is awaited.
+    others = {key: under_way[key] for key in inputs if key in under_way}
+    own = {key: value for key, value in inputs.items() if key not in others}
+    batch = asyncio.create_task(find_or_compute(own))
+    under_way.update(dict.fromkeys(own, batch))
     try:
         outs = dict(await batch)
     finally:
-        for key in ours:
+        for key in own:
             del under_way[key]
-    for key, other in theirs.items():
+    for key, other in others.items():
         outs[key] = (await asyncio.shield(other))[key]
     return outs
 
 
 class AnswerMemo:
-    """Asks a model each request once, in whichever process, and keeps the answers.
+    """Asks a model each request once, over all processes, and keeps the answers.
 
-    Calls made in the same turn of the event loop are looked up in the store together. What another
+    Calls of the same turn of the event loop are looked up in the store together. What another
     process has leased is waited for, since it costs money or minutes. Errors reach the callers and
     are not kept.
 
     Args:
         client: asks the model.
         store: where answers are kept.
-        step: what they are kept by.
-        others: the numbers of the step's other editions.
-        since: of answers by those the newest counts that was made since, in seconds since 1970;
-            by its own any does.
+        step: under which they are kept.
+        others: the numbers of the step's other editions, whose newest answers count, too.
+        since: ignore answers of other editions from before, in seconds since 1970.
     """
 
     def __init__(
@@ -160,9 +159,12 @@ class AnswerMemo:
         self._store = store
         self._step = step
         self._find = partial(outputs.find_newest, step=step.number, others=others, since=since)
-        self._made_by: dict[bytes, int] = {}
-        self._shared: dict[bytes, asyncio.Future[Response]] = {}
-        self._waiting: dict[bytes, Request] = {}
+        self._other_steps: dict[bytes, int] = {}
+        """By key the step of answers of other editions."""
+        self._pending: dict[bytes, asyncio.Future[Response]] = {}
+        """By key, until there is an answer or an error."""
+        self._new: dict[bytes, Request] = {}
+        """By key, until they are looked up in the store."""
         self._tasks: set[asyncio.Task[None]] = set()
 
     @classmethod
@@ -175,64 +177,64 @@ class AnswerMemo:
         """
         parameters: dict[str, JsonValue] = {"edition": edition} if edition else {}
         step = await Step.open(store, "answer", kept_as(client.provider), "1", parameters)
-        same = await store.read(partial(outputs.alternatives, step=step.number))
-        return cls(client, store, step, others=frozenset(same) - {step.number}, since=since)
+        editions = await store.read(partial(outputs.alternatives, step=step.number))
+        return cls(client, store, step, others=frozenset(editions) - {step.number}, since=since)
 
     def key(self, request: Request) -> bytes:
-        """Return the content key: all that determines the answer, and the repeat."""
+        """Return the content key of all that determines the answer, and of the repeat."""
         return request_key(self._client.provider, request)
 
-    def made_by(self, key: bytes) -> int:
-        """Return the number of the step that the answer for *key* is kept under."""
-        return self._made_by.get(key, self._step.number)
+    def step_of(self, key: bytes) -> int:
+        """Return the number of the step under which the answer for *key* is kept."""
+        return self._other_steps.get(key, self._step.number)
 
     async def stored(self, keys: Sequence[bytes]) -> dict[bytes, Response]:
         """Return the answers that the store has, by their keys."""
-        return self._read(await self._store.read(partial(self._find, keys=keys)))
+        return self._decode(await self._store.read(partial(self._find, keys=keys)))
 
     async def __call__(self, request: Request, *, key: bytes = b"") -> Response:
         """Return the answer to *request*, from the store if it is there.
 
         Args:
             request: what is asked.
-            key: its content key, where that is known already.
+            key: its content key; computed if empty.
 
         Raises:
-            XlingError: there is none; nothing was kept.
+            XlingError: there is no answer; nothing was kept.
         """
         key = key or self.key(request)
-        future = self._shared.get(key)
+        future = self._pending.get(key)
         if future is None:
             loop = asyncio.get_running_loop()
-            future = self._shared[key] = loop.create_future()
-            if not self._waiting:
+            future = self._pending[key] = loop.create_future()
+            if not self._new:
                 loop.call_soon(self._flush)
-            self._waiting[key] = request
+            self._new[key] = request
         # Shielded: when one caller is cancelled the others still get their answer.
         return await asyncio.shield(future)
 
-    def _read(self, stored: Mapping[bytes, tuple[int, str]]) -> dict[bytes, Response]:
-        """Return what is stored, and note which answers are of another edition."""
+    def _decode(self, stored: Mapping[bytes, tuple[int, str]]) -> dict[bytes, Response]:
+        """Return stored answers, and note which are of another edition."""
         own = self._step.number
-        self._made_by |= {key: step for key, (step, _) in stored.items() if step != own}
+        self._other_steps |= {key: step for key, (step, _) in stored.items() if step != own}
         return {key: decode_response(json.loads(text)) for key, (_, text) in stored.items()}
 
     def _flush(self) -> None:
-        requests, self._waiting = self._waiting, {}
+        requests, self._new = self._new, {}
         self._start(self._resolve(requests), list(requests))
 
     async def _resolve(self, requests: dict[bytes, Request]) -> None:
-        """Hand out what is stored, ask what nobody asks, wait for what others do."""
+        """Hand out stored answers, ask what no other process asks, and wait for what one does."""
         missing = self._hand_out(await self.stored(list(requests)), requests)
         pause, longest = POLL_S
         while missing:
             stored, claimed = await self._store.find_or_claim(
                 list(missing), self._step.number, find=self._find
             )
-            missing = self._hand_out(self._read(stored), missing)
+            missing = self._hand_out(self._decode(stored), missing)
             # In the order of the calls: what was needed first is asked first.
             for key in [key for key in missing if key in claimed]:
-                # Not awaited: what others ask may be ready before ours is.
+                # Not awaited: the answers to others' requests may come first.
                 self._start(self._ask(key, missing.pop(key)), [key])
             if missing:
                 await asyncio.sleep(pause)
@@ -241,13 +243,13 @@ class AnswerMemo:
     def _hand_out(
         self, stored: Mapping[bytes, Response], requests: Mapping[bytes, Request]
     ) -> dict[bytes, Request]:
-        """Hand out what is stored and return the rest."""
+        """Hand out stored answers, and return the requests without one."""
         for key, response in stored.items():
             self._settle(key, response)
         return {key: request for key, request in requests.items() if key not in stored}
 
     async def _ask(self, key: bytes, request: Request) -> None:
-        """Ask what this process has claimed, and keep the answer before anybody acts on it."""
+        """Ask what this process has claimed, and keep the answer before handing it out."""
         client, row_key = self._client, (key, self._step.number)
         try:
             response = await client.ask(request)
@@ -271,11 +273,11 @@ class AnswerMemo:
         task.add_done_callback(partial(self._ended, keys))
 
     def _ended(self, keys: Sequence[bytes], task: asyncio.Task[None]) -> None:
-        """Pass on what broke a task, so that nobody waits for its answers for ever."""
+        """Pass on the error that ended a task, so that nobody waits for its answers for ever."""
         self._tasks.discard(task)
         if task.cancelled():
             for key in keys:
-                if (future := self._shared.pop(key, None)) is not None:
+                if (future := self._pending.pop(key, None)) is not None:
                     future.cancel()
         elif (error := task.exception()) is not None:
             fault = error
@@ -287,8 +289,8 @@ class AnswerMemo:
                 self._settle(key, fault)
 
     def _settle(self, key: bytes, answer: Response | BaseException) -> None:
-        """Give an answer, or why there is none, to those who wait for it."""
-        future = self._shared.pop(key, None)
+        """Give an answer, or the error in its place, to all who wait for it."""
+        future = self._pending.pop(key, None)
         if future is None or future.done():
             return
         if isinstance(answer, BaseException):

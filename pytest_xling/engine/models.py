@@ -31,28 +31,28 @@ if TYPE_CHECKING:
     from pytest_xling.records import PromptStyle, Response
 
 FIRST_REQUESTS = 4
-"""Requests in flight until one was answered, of each process: a wrong key makes no more."""
-SHORTEST_MISSPELT, MISSPELT = 6, 0.8
-"""Letters of a provider's name, and the likeness to it (0 to 1), from which another is a slip."""
+"""Requests in flight per process before the first answer, so that a wrong key costs few."""
+MIN_LETTERS, MIN_SIMILARITY = 6, 0.8
+"""A name this similar (0 to 1) to a provider's, which has so many letters, is taken for a typo."""
 FIRST_PROMPT_TOKENS = 200
-"""What a prompt is reckoned to hold until one has been counted."""
-_REPEATS = 1000
-"""More often than this no judge is asked the same in an edition, nor asks an annotator itself."""
+"""Assumed tokens of a prompt until one has been counted."""
+MAX_REPEATS = 1000
+"""Repeats of one request that an annotator may ask for, and of one label that a judge gives."""
 MAX_TOKENS = 1024
-"""The longest reply of a judge or translator that says nothing else."""
+"""The longest reply of a judge or translator, unless the request says otherwise."""
 
 
 class Models:
     """The models of a run: the one under test, and those with a role, such as a judge.
 
-    The memo of its answers is opened when first needed.
+    The memo of a model's answers is opened when first needed.
 
     Args:
         tested: the model under test.
         roles: who judges, translates and searches; may be the model under test itself.
         store: where answers are kept.
         edition: keeps answers of the model under test beside its earlier ones; "" for none.
-        since: of that model, answers made before, in seconds since 1970, do not count.
+        since: ignore that model's answers of before, in seconds since 1970.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Models:
         self._memos: dict[int, asyncio.Task[AnswerMemo]] = {}
 
     async def asks(self, role: Role) -> list[RoleAsk]:
-        """Return what puts questions to those who have *role*, one for each.
+        """Return one function for each model with *role*, by which it is asked.
 
         Raises:
             EvaluationError: nobody has it.
@@ -86,7 +86,7 @@ class Models:
         return [RoleAsk(await self.memo(client), client) for client in self._roles[role]]
 
     async def memo(self, client: Client) -> AnswerMemo:
-        """Return the answers of a model."""
+        """Return the memo of a model's answers."""
         key = id(client)
         if key not in self._memos:
             edition, since = (self._edition, self._since) if client is self.tested else ("", 0.0)
@@ -115,45 +115,42 @@ class Models:
 
     @property
     def waiting(self) -> str:
-        """Which models answer nothing just now, for how long, and which batches are in flight."""
+        """Which models do not answer just now, for how long, and which batches are in flight."""
         return "; ".join(filter(None, (client.waiting for client in self._clients.values())))
 
     @property
     def spent_usd(self) -> float:
-        """What was spent so far, all together."""
+        """What all models together have cost so far."""
         accounts = [client.account for client in self._clients.values()]
         return sum(account.spent_usd for account in accounts if account is not None)
 
 
 class RoleAsk:
-    """Puts questions to a model that has a role, through its memo.
+    """Asks a model that has a role, through its memo.
 
     Args:
         memo: of the model's answers.
-        client: asks it.
-        first: the repeat that asks begin at; another one asks everything anew.
+        client: of the model.
+        first_repeat: added to the repeat of each request; another one asks everything again.
     """
 
-    def __init__(self, memo: AnswerMemo, client: Client, *, first: int = 0) -> None:
+    def __init__(self, memo: AnswerMemo, client: Client, *, first_repeat: int = 0) -> None:
         self.style: PromptStyle = client.provider.style
         self.structured: bool = getattr(client.provider, "structured", False)
         self._memo = memo
         self._client = client
-        self._first = first
+        self._first_repeat = first_repeat
 
     @property
     def identity(self) -> str:
-        """What stands for the model in a signature.
-
-        Beside its name a digest of all its provider knows of it.
-        """
+        """The model in a signature: its name, and a digest of all its provider knows of it."""
         name, provider = self._client.name, self._client.provider
         return f"{kept_as(provider)}:{name}@{provider_digest(provider, name)[:12]}"
 
-    def anew(self, edition: int, number: int) -> RoleAsk:
-        """Return what asks everything anew that another edition, or number within it, has asked."""
-        first = (edition * _REPEATS + number) * _REPEATS
-        return RoleAsk(self._memo, self._client, first=first)
+    def repeated(self, edition: int, number: int) -> RoleAsk:
+        """Return one that shares no answers with other editions, or numbers within this one."""
+        first = (edition * MAX_REPEATS + number) * MAX_REPEATS
+        return RoleAsk(self._memo, self._client, first_repeat=first)
 
     async def __call__(
         self,
@@ -162,52 +159,49 @@ class RoleAsk:
         params: Mapping[str, JsonValue] | None = None,
         repeat: int = 0,
     ) -> Response:
-        """Return what the model answers, or the search finds.
+        """Return the model's answer, or what the search finds.
 
         Raises:
-            ProviderFault, BudgetExceeded: nothing was answered.
+            ProviderFault, BudgetExceeded: there was no answer.
         """
-        usual = {} if self.style == "search" else {"max_tokens": MAX_TOKENS, "temperature": 0.0}
-        given = {**usual, **(params or {})}
+        defaults = {} if self.style == "search" else {"max_tokens": MAX_TOKENS, "temperature": 0.0}
         response = await self._memo(
             Request(
                 model=self._client.name,
                 messages=tuple(messages),
-                params=given,
-                repeat=self._first + repeat,
+                params={**defaults, **(params or {})},
+                repeat=self._first_repeat + repeat,
             )
         )
-        # What it quotes may hold tags, too.
+        # What a judge quotes may hold tags of thoughts, too.
         return split_response(response, begun_by_prompt=False)
 
 
-def make_provider(settings: Settings) -> Provider:
-    """Return the provider ``--model`` names: ``NAME``, ``NAME:SPEC``, or a model for ``openai``.
+def make_provider(
+    settings: Settings, model: str | None = None, *, role: Role | None = None
+) -> Provider:
+    """Return the provider of a model with a role, or of the model under test.
+
+    Args:
+        settings: of the run.
+        model: ``NAME``, ``NAME:SPEC``, or a model for ``openai``; None: as ``--model`` says.
+        role: what the model is for; None: it is under test.
 
     Raises:
-        ConfigError: there is no such provider, it only searches, or its price is needed.
+        ConfigError: there is no such provider, it searches where it should not or the other way
+            round, or its price is needed.
     """
-    return _provider(settings, settings.model)
-
-
-def _asked_name(model: str) -> str:
-    """Return the name by which its provider knows a model: without the provider's."""
-    name, _, spec = model.partition(":")
-    return spec if name in registry.names("provider") and spec else model
-
-
-def _provider(settings: Settings, model: str, *, role: Role | None = None) -> Provider:
-    """Return the provider of a model, or of a search; of the model under test without a role."""
-    wanted = role == "search"
-    name, spec = provider_of(model, searches=wanted)
-    make = registry.load("provider", name)
-    with _named_by(role):
-        provider: Provider = make(spec, timeout_s=settings.timeout_s, device=settings.device)
-        _check_style(provider, model, searches=wanted)
+    model = settings.model if model is None else model
+    searches = role == "search"
+    name, spec = provider_of(model, searches=searches)
+    cls = registry.load("provider", name)
+    with _option_in_errors(role):
+        provider: Provider = cls(spec, timeout_s=settings.timeout_s, device=settings.device)
+        _check_style(provider, model, searches=searches)
     price = settings.price_of(model)
-    such = "thousand searches, such as" if wanted else "million tokens, in and out, such as"
-    per = f"{such} --xling-price={model}={'1' if wanted else '2.5,10'}"
-    if price is not None and isinstance(price, tuple) == wanted:
+    unit = "thousand searches, such as" if searches else "million tokens, in and out, such as"
+    per = f"{unit} --xling-price={model}={'1' if searches else '2.5,10'}"
+    if price is not None and isinstance(price, tuple) == searches:
         msg = f"--xling-price: that of {model!r} is in US dollars per {per}"
         raise ConfigError(msg)
     if settings.max_cost_usd is not None and provider.paid and price is None:
@@ -220,18 +214,18 @@ def _provider(settings: Settings, model: str, *, role: Role | None = None) -> Pr
 
 
 def check_provider(provider: Provider, role: Role | None = None) -> None:
-    """Check a model that *role* has, or the one under test, before anything is asked.
+    """Check the model that has *role*, or the one under test, before anything is asked.
 
     Raises:
-        ConfigError: no request to it can succeed; names the option that named it.
+        ConfigError: no request to it can succeed; names the option that chose it.
     """
-    with _named_by(role):
+    with _option_in_errors(role):
         provider.check()
 
 
 @contextmanager
-def _named_by(role: Role | None) -> Iterator[None]:
-    """Have mistakes in what an option names name that option, where they do not yet."""
+def _option_in_errors(role: Role | None) -> Iterator[None]:
+    """Put the option that chose the model into a ConfigError that does not name it yet."""
     option = "--model" if role is None else f"--xling-{role}"
     try:
         yield
@@ -243,7 +237,7 @@ def _named_by(role: Role | None) -> Iterator[None]:
 
 
 def _check_style(provider: Provider, model: str, *, searches: bool) -> None:
-    """Raise ConfigError where a model is named as a search, or a search as a model."""
+    """Raise ConfigError where a model is given as a search, or a search as a model."""
     if (provider.style == "search") != searches:
         msg = (
             f"--xling-search={model}: this is no search.{_known_searches(model)}"
@@ -254,7 +248,7 @@ def _check_style(provider: Provider, model: str, *, searches: bool) -> None:
 
 
 def _known_searches(model: str) -> str:
-    """Say which searches there are, and which of them *model* may have been meant to be."""
+    """List the searches, and the one that *model* may be a misspelling of."""
     known = [name for name in registry.names("provider") if _searches(name)]
     return f"{did_you_mean(model.partition(':')[0], known)} There are: {', '.join(known) or 'none'}"
 
@@ -264,33 +258,33 @@ def _searches(name: str) -> bool:
 
 
 def provider_of(model: str, *, searches: bool = False) -> tuple[str, str]:
-    """Return a model's provider and what it is called there.
+    """Return the name of a model's provider, and what the model is called there.
 
     Args:
-        model: as it was named.
-        searches: whether a search is meant, not a model.
+        model: as an option names it.
+        searches: whether it should be a search, not a model.
 
     Raises:
-        ConfigError: it looks like a provider's name with a slip of the pen.
+        ConfigError: it looks like a misspelt provider.
     """
     name, _, spec = model.partition(":")
     known = registry.names("provider")
     if name in known:
         return name, spec
-    # What is long enough to be misspelt, and so close that no server has a model of that name.
+    # Only names so long, and so close, that no server has a model of that name.
     lower = name.lower()
-    words = [word for word in known if len(word) >= SHORTEST_MISSPELT or word == lower]
-    close = get_close_matches(lower, words, cutoff=MISSPELT)
-    if meant := next((word for word in close if _searches(word) == searches), None):
-        whole = meant + model[len(name) :]
+    words = [word for word in known if len(word) >= MIN_LETTERS or word == lower]
+    close = get_close_matches(lower, words, cutoff=MIN_SIMILARITY)
+    if likely := next((word for word in close if _searches(word) == searches), None):
+        suggestion = likely + model[len(name) :]
         other = "" if searches else f" A server's model of that very name is 'openai:{model}'"
-        msg = f"{model!r}: there is no provider {name!r}. Did you mean {whole!r}?{other}"
+        msg = f"{model!r}: there is no provider {name!r}. Did you mean {suggestion!r}?{other}"
         raise ConfigError(msg)
     return "openai", model
 
 
 def named_roles(settings: Settings) -> Iterator[tuple[Role, str]]:
-    """Yield each role with who has it; there may be several judges."""
+    """Yield each role with the model that has it; there may be several judges."""
     for judge in settings.judge or (settings.model,):
         yield "judge", judge
     if settings.translator is not None:
@@ -300,30 +294,29 @@ def named_roles(settings: Settings) -> Iterator[tuple[Role, str]]:
 
 
 def make_roles(settings: Settings, tested: Provider) -> dict[Role, list[Provider]]:
-    """Return the judges, the translator and the search, checked.
+    """Return the providers of the judges, the translator and the search, checked.
 
     Raises:
-        ConfigError: one is no such thing, cannot be asked, or is needed and not named.
+        ConfigError: one does not exist, cannot have its role, or is needed and not named.
     """
     roles: dict[Role, list[Provider]] = {}
     # One model is one provider, whatever its roles and however it is named.
-    made = {provider_of(settings.model): tested}
+    providers = {provider_of(settings.model): tested}
     names: dict[tuple[Role, str, str], str] = {}
     for role, model in named_roles(settings):
         key = provider_of(model, searches=role == "search")
-        if key not in made:
-            made[key] = _provider(settings, model, role=role)
-            check_provider(made[key], role)
+        if key not in providers:
+            providers[key] = make_provider(settings, model, role=role)
+            check_provider(providers[key], role)
         else:
-            _check_style(made[key], model, searches=role == "search")
-        same = role, kept_as(made[key]), key[1]
-        if (other := names.setdefault(same, model)) != model:
+            _check_style(providers[key], model, searches=role == "search")
+        if (other := names.setdefault((role, kept_as(providers[key]), key[1]), model)) != model:
             msg = (
                 f"--xling-judge: {other!r} and {model!r} are one model; a judge is asked again with"
                 " --xling-param=judge_repeats=R"
             )
             raise ConfigError(msg)
-        roles.setdefault(role, []).append(made[key])
+        roles.setdefault(role, []).append(providers[key])
     if settings.shared("text_in") == "english" and "translator" not in roles:
         msg = (
             "--xling-param=text_in=english reads answers in English: name who translates them with "
@@ -334,10 +327,10 @@ def make_roles(settings: Settings, tested: Provider) -> dict[Role, list[Provider
 
 
 def check_role(roles: Mapping[Role, Sequence[Provider]], role: Role, needed_by: str) -> None:
-    """Check that somebody has *role* who can be asked what *needed_by* needs.
+    """Check that some model has *role*, and that each which has it can answer *needed_by*.
 
     Raises:
-        ConfigError: nobody has, or one who cannot.
+        ConfigError: no model has, or one cannot.
     """
     option = "--xling-search=NAME" if role == "search" else f"--xling-{role}=MODEL"
     if role not in roles:
@@ -358,54 +351,54 @@ def check_role(roles: Mapping[Role, Sequence[Provider]], role: Role, needed_by: 
             raise ConfigError(msg)
 
 
-def check_translates(translator: Provider, ways: Iterable[tuple[str, str]]) -> None:
-    """Check what a translator knows of itself before it is asked.
+def check_translates(translator: Provider, pairs: Iterable[tuple[str, str]]) -> None:
+    """Check that a translator has the languages, if it can say which it has.
 
     Args:
-        translator: any; most know nothing.
-        ways: pairs of codes, from which language into which.
+        translator: any; most cannot say.
+        pairs: codes of the languages, source and target.
 
     Raises:
-        ConfigError: it lacks one of them.
+        ConfigError: it lacks one of the pairs.
     """
     if isinstance(translator, Translating):
-        for source, target in ways:
+        for source, target in pairs:
             if why := translator.why_not(source, target):
                 msg = f"--xling-translator: {why}"
                 raise ConfigError(msg)
 
 
-def make_models(
+def make_clients(
     settings: Settings,
-    provider: Provider,
-    others: Mapping[Role, Sequence[Provider]],
+    tested: Provider,
+    providers: Mapping[Role, Sequence[Provider]],
     *,
     model: str,
     executor: Executor,
     workers: int = 1,
 ) -> tuple[Client, dict[Role, list[Client]]]:
-    """Return who asks the model under test and the others, each within its limits.
+    """Return the clients of the model under test, and of those with a role.
 
-    They share one budget; a model with two roles is asked within one limit.
+    They share one budget; a model with two roles has one client.
 
     Args:
         settings: of the run.
-        provider: of the model under test.
-        others: who judges, translates and searches.
+        tested: the provider of the model under test.
+        providers: of the judges, the translator and the search.
         model: the name of the model under test.
-        executor: of the run; moves models that would run here.
+        executor: of the run; may move models that would run in this process.
         workers: how many processes share the limits.
     """
-    for each in (provider, *chain.from_iterable(others.values())):
+    for each in (tested, *chain.from_iterable(providers.values())):
         executor.place(each)
-    # Each process minds its own share, so that all together keep within the cap.
-    allowed_usd = settings.max_cost_usd
-    budget = Budget(None if allowed_usd is None else allowed_usd / workers)
+    # Each process has its share, so that all together keep within the cap.
+    max_usd = settings.max_cost_usd
+    budget = Budget(None if max_usd is None else max_usd / workers)
 
     def client(provider: Provider, name: str, price_name: str) -> Client:
         return Client(
             provider,
-            _asked_name(name),
+            _name_at_provider(name),
             slots=Slots(
                 connections(settings, provider, workers=workers),
                 first=FIRST_REQUESTS if provider.paid else None,
@@ -415,19 +408,25 @@ def make_models(
             batch_wait_s=settings.batch_wait_s,
         )
 
-    clients = {id(provider): client(provider, model, settings.model)}
+    clients = {id(tested): client(tested, model, settings.model)}
     roles: dict[Role, list[Client]] = {}
-    named = [each for role in others for each in named_roles(settings) if each[0] == role]
-    asked = chain.from_iterable(others.values())
-    for (role, name), other in zip(named, asked, strict=True):
-        if id(other) not in clients:
-            clients[id(other)] = client(other, name, name)
-        roles.setdefault(role, []).append(clients[id(other)])
-    return clients[id(provider)], roles
+    for role, with_role in providers.items():
+        names = [name for each, name in named_roles(settings) if each == role]
+        for name, provider in zip(names, with_role, strict=True):
+            if id(provider) not in clients:
+                clients[id(provider)] = client(provider, name, name)
+            roles.setdefault(role, []).append(clients[id(provider)])
+    return clients[id(tested)], roles
+
+
+def _name_at_provider(model: str) -> str:
+    """Return the name by which its provider knows a model: without the provider's."""
+    name, _, spec = model.partition(":")
+    return spec if name in registry.names("provider") and spec else model
 
 
 def connections(settings: Settings, provider: Provider, *, workers: int) -> int:
-    """Return how many requests one of *workers* processes may have in flight with *provider*."""
+    """Return how many requests one of *workers* processes may have in flight at *provider*."""
     allowed = settings.max_connections or provider.max_connections
     return max(1, min(allowed, provider.max_connections) // workers)
 
@@ -435,11 +434,9 @@ def connections(settings: Settings, provider: Provider, *, workers: int) -> int:
 def price_paid(
     provider: Provider | type[Provider], price: tuple[float, float]
 ) -> tuple[float, float]:
-    """Return what is paid for tokens in and out where their list price is *price*.
+    """Return what *provider*, or its class, charges for tokens in and out of a list price.
 
-    Args:
-        provider: who is paid, or its class.
-        price: US dollars per million tokens, as is what is returned.
+    Both prices are in US dollars per million tokens.
     """
     share = provider.price_share if isinstance(provider, Batching) else 1.0
     return share * price[0], share * price[1]
@@ -448,9 +445,9 @@ def price_paid(
 def _account(
     settings: Settings, provider: Provider, price_name: str, budget: Budget
 ) -> Account | None:
-    """Return what may be spent on *provider* out of *budget*; None where nothing costs.
+    """Return the account of *provider* within *budget*; None where it costs nothing.
 
-    *price_name* is what an option calls it, by which its price is known.
+    *price_name* is the model's name in ``--xling-price``.
     """
     price = settings.price_of(price_name) if provider.paid else None
     if price is None:

@@ -1,4 +1,4 @@
-"""A run: evaluates jobs through provider, annotators and metrics, and keeps everything."""
+"""A run: evaluates jobs by provider, annotators and metrics, and keeps all results."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _log = logging.getLogger(__name__)
 
 PROGRESS_EVERY_S = 0.5
 PARENT_EVERY_S = 0.2
-"""How often a worker looks whether the process it works for still lives."""
+"""How often a worker checks that the process which started it still lives."""
 CLOSE_S = 20.0
 """How long to wait, when closing, for a store that another process holds."""
 GRACE_S = 5.0
@@ -66,16 +66,15 @@ class Run:
     """Evaluates jobs on the running event loop.
 
     Args:
-        run_id: the run they belong to; it must be in the store. Empty where annotators are only
-            measured: that is no run, and has no progress.
+        run_id: the run they belong to, which must be in the store. Empty where annotators are
+            only measured: there is no run, and no progress to report.
         database: the store.
         tested: the model that answers.
-        roles: who judges and translates.
+        roles: who judges, translates and searches.
         factory: makes metrics and annotators.
         worker: the name of this process in the run's progress.
         executor: where metrics and annotators run; by default on a thread. Closed with the run.
-        since: answers that were made before, in seconds since 1970, are asked anew, and kept
-            beside the earlier ones.
+        since: ask again what was answered before, in seconds since 1970, and keep both answers.
     """
 
     def __init__(
@@ -94,7 +93,7 @@ class Run:
         self._counts = Progress()
         self._reported = Progress()
         self._worker = worker
-        # What cannot be kept must not be paid for.
+        # An answer that cannot be kept must not be paid for.
         self._store = StoreWriter(database, on_error=self._stop_asking)
         self._executor: Executor = executor or Executor()
         edition = run_id if since else ""
@@ -103,7 +102,7 @@ class Run:
         self._steps = self._steps_of(self._factory)
         self._preparing: asyncio.Task[None] | None = None
         self._known_steps: set[tuple[str, int]] = set()
-        self._reporting = asyncio.create_task(self._report_now_and_then())
+        self._reporting = asyncio.create_task(self._report_regularly())
 
     def _steps_of(self, factory: StepFactory, *, edition: int = 0) -> Steps:
         return Steps(
@@ -118,42 +117,42 @@ class Run:
         self._models.shut(f"nothing can be kept: {error}")
 
     async def ask_nothing(self, reason: str) -> None:
-        """Take what the store has, and let all else meet a fault that says *reason*."""
+        """Use stored answers only: every other request gets a fault that says *reason*."""
         self._models.shut(reason)
 
     async def watch(self, parent: int) -> None:
         """Once the process *parent* has ended, ask nothing more and drop what is under way."""
-        while os.getppid() == parent:  # noqa: ASYNC110  no event tells of its end
+        while os.getppid() == parent:  # noqa: ASYNC110  there is no event for it
             await asyncio.sleep(PARENT_EVERY_S)
         self._models.abandon("the process that runs the tests has ended")
 
     async def evaluate(self, jobs: Sequence[Job]) -> list[Result]:
-        """Answer and score *jobs*, in one batch per step; one result each, in order.
+        """Answer and score *jobs*, in one batch per step; return one result each, in order.
 
-        Repeats of a question that are to be scored together must be among *jobs* together.
+        Answers that are scored together, such as repeats of a question, must be in one call.
         """
         self._count(total=len(jobs))
         answer = await self._models.memo(self._models.tested)
         if self._preparing is None:
             self._preparing = asyncio.create_task(self._prepare(jobs))
             self._preparing.add_done_callback(_ignore)
-        results = await asyncio.gather(*(self._answered(job, answer) for job in jobs))
-        scorers = await self._scorers(jobs)
-        scored, sets = await self._scored(results, scorers)
+        results = await asyncio.gather(*(self._answer(job, answer) for job in jobs))
+        scorers = await self._open_scorers(jobs)
+        scored, sets = await self._score(results, scorers)
         await self._record(scored, sets, answer)
         return scored
 
     async def score_corpora(
         self, jobs: Sequence[Job], *, answered: Collection[tuple[str, str]]
     ) -> None:
-        """Score *jobs*, all of a run, with the metrics that are fitted to all answers.
+        """Score all jobs of a run with the metrics that are fitted to all answers.
 
-        The model under test is not asked for it: a set that lacks an answer because of a fault
-        has no score.
+        The model under test is not asked: a set that lacks an answer because of a fault has no
+        score.
 
         Args:
-            jobs: of all cases that were planned.
-            answered: benchmark and id of those that have been answered in this run.
+            jobs: of all planned cases.
+            answered: benchmark and id of the cases that this run has an answer to.
 
         Raises:
             XlingError: a metric, or an annotator it needs, failed; all others' scores are kept.
@@ -167,31 +166,31 @@ class Run:
             return
         answer = await self._models.memo(self._models.tested)
         ends = await stored_ends([(job.request, job.turns) for job in fitted], answer)
-        # Another run may have an answer that met a fault in this one: it is not of this run.
+        # The store may have an answer of another run to what met a fault in this one.
         results = [
             _with_response(
                 job, asked, response if (job.benchmark, job.case_id) in answered else None
             )
             for job, (asked, response) in zip(fitted, ends, strict=True)
         ]
-        rows, faults = await self._fitted(results, await self._scorers(fitted))
+        rows, faults = await self._score_fitted(results, await self._open_scorers(fitted))
         await self._store.write(partial(add_sets, run_id=self.run_id, rows=sorted(rows)))
         if faults:
             raise faults[0]
 
     async def rescore(self, run_id: str, results: Sequence[Result]) -> list[XlingError]:
-        """Score what a stored run was answered with the metrics of its jobs.
+        """Score the answers of a stored run with the metrics of its jobs.
 
-        The model under test is not asked. Once all is scored the run has these scores, in place of
-        those that metrics of the same names gave before; where something failed it stays as it
-        was, and what could be scored is kept for the next time.
+        The model under test is not asked. Once all is scored, these scores replace those of
+        metrics of the same names; if anything failed the run stays as it was, and the new scores
+        are kept for the next attempt.
 
         Args:
             run_id: the run.
             results: all of a run, those without an answer included.
 
         Returns:
-            What failed.
+            The errors.
 
         Raises:
             StoreError: the store cannot be written.
@@ -199,9 +198,9 @@ class Run:
         metrics = sorted({name for result in results for name in result.job.metrics})
         opened = await asyncio.gather(*(self._steps.scorer(name) for name in metrics))
         scorers = dict(zip(metrics, opened, strict=True))
-        scored, rows = await self._scored(results, scorers)
+        scored, rows = await self._score(results, scorers)
         fitted = {name: each for name, each in scorers.items() if each.metric.fitted}
-        of_corpora, faults = await self._fitted(results, fitted)
+        fitted_rows, faults = await self._score_fitted(results, fitted)
         faults += [result.fault for result in scored if result.fault is not None]
         if faults:
             return faults
@@ -218,8 +217,8 @@ class Run:
                 for result in results
                 if result.scorable is not None
             },
-            sets=sorted({*rows, *of_corpora}),
-            described=_described(metrics),
+            sets=sorted({*rows, *fitted_rows}),
+            described=_descriptions(metrics),
         )
         await self._store.write(write)
         return []
@@ -232,21 +231,21 @@ class Run:
         Args:
             annotator: its name.
             answers: what to annotate.
-            edition: in another one a judge is asked everything anew; the signature is the same.
+            edition: in another one judges are asked again; the signature returned is the same.
 
         Raises:
             XlingError: it failed for one of them; its values for others are kept.
         """
         signature = (await self._steps.annotator(annotator)).step.signature
         steps = self._steps_of(self._factory, edition=edition) if edition else self._steps
-        return signature, await _annotated(steps, annotator, answers)
+        return signature, await _values(steps, annotator, answers)
 
     async def translated(
         self, answers: Sequence[Answer], *, target: str
     ) -> tuple[str, list[JsonValue]]:
-        """Return the signature of what translates into *target*, and its values, in order.
+        """Return the signature of a translation into *target*, and its values, in order.
 
-        It is the run's annotator ``translate``, whose own target is English.
+        The annotator is the run's ``translate``, with *target* in place of English.
 
         Raises:
             XlingError: it failed for one of them; its values for others are kept.
@@ -254,14 +253,14 @@ class Run:
         own = {**self._factory.own, "translate.target": target}
         steps = self._steps_of(replace(self._factory, own=own))
         signature = (await steps.annotator("translate")).step.signature
-        return signature, await _annotated(steps, "translate", answers)
+        return signature, await _values(steps, "translate", answers)
 
     async def scored(
         self, metric: str, inputs: Sequence[Scorable | ScorableSet]
     ) -> tuple[str, list[Reading]]:
         """Return a metric's signature, and its readings of *inputs*, in order.
 
-        They belong to no run: the store has the readings, and nothing says whose they are.
+        The readings are kept, and belong to no run.
 
         Raises:
             XlingError: it failed for one of them, or an annotator it needs; other readings are
@@ -279,11 +278,11 @@ class Run:
     async def _prepare(self, jobs: Sequence[Job]) -> None:
         """Load what scoring needs while the first answers are awaited, if any is asked for."""
         await self._models.tested.asking.wait()
-        await self._scorers(jobs)
+        await self._open_scorers(jobs)
         await self._steps.load()
-        gc.freeze()  # models, too, stay to the end: no need to look through them for garbage
+        gc.freeze()  # models stay to the end: the garbage collector need not visit them
 
-    async def _answered(self, job: Job, answer: AnswerMemo) -> Result:
+    async def _answer(self, job: Job, answer: AnswerMemo) -> Result:
         asked, key = job.request, answer.key(job.request)
         try:
             response = await answer(asked, key=key)
@@ -298,10 +297,10 @@ class Run:
         self._count(done=1)
         return replace(_with_response(job, asked, response), response_key=key)
 
-    async def _scored(
+    async def _score(
         self, results: Sequence[Result], scorers: Mapping[str, Scorer]
     ) -> tuple[list[Result], list[SetRow]]:
-        """Score what was answered, each metric all its answers in one batch."""
+        """Return *results* with readings, and the sets that were scored; one batch per metric."""
         readings: list[dict[str, Reading]] = [{} for _ in results]
         faults: dict[int, XlingError] = {}
         rows: set[SetRow] = set()
@@ -309,7 +308,7 @@ class Run:
         async def score(name: str, scorer: Scorer) -> None:
             metric = scorer.metric
             if metric.fitted:
-                return  # once all answers are there: score_corpora
+                return  # waits for all answers: score_corpora
             indices = [i for i, result in enumerate(results) if name in result.job.metrics]
             inputs: list[tuple[int, Any]]
             if metric.unit == "answer":
@@ -341,22 +340,22 @@ class Run:
         ]
         return with_readings, sorted(rows)
 
-    async def _fitted(
+    async def _score_fitted(
         self, results: Sequence[Result], scorers: Mapping[str, Scorer]
     ) -> tuple[set[SetRow], list[XlingError]]:
-        """Score all answers with metrics that are fitted to them; return their sets, and faults."""
+        """Score all answers with metrics that are fitted to them; return the sets and errors."""
         rows: set[SetRow] = set()
         faults: list[XlingError] = []
         for name, scorer in scorers.items():
-            asked = {result.job.benchmark for result in results if name in result.job.metrics}
-            placed: list[tuple[Job, ScorableSet]] = []
-            for benchmark in sorted(asked):
-                of_metric = [r for r in results if r.job.benchmark == benchmark]
-                for corpus in corpora_of(of_metric, unit=scorer.metric.unit):
-                    placed += [(of_metric[index].job, scorable) for index, scorable in corpus]
-            readings = await scorer([scorable for _, scorable in placed])
+            benchmarks = {result.job.benchmark for result in results if name in result.job.metrics}
+            sets: list[tuple[Job, ScorableSet]] = []
+            for benchmark in sorted(benchmarks):
+                members = [r for r in results if r.job.benchmark == benchmark]
+                for corpus in corpora_of(members, unit=scorer.metric.unit):
+                    sets += [(members[index].job, scorable) for index, scorable in corpus]
+            readings = await scorer([scorable for _, scorable in sets])
             faults += [reading for reading in readings if isinstance(reading, XlingError)]
-            rows.update(_set_row(job, scorable) for job, scorable in placed)
+            rows.update(_set_row(job, scorable) for job, scorable in sets)
         return rows, faults
 
     async def _record(
@@ -374,13 +373,13 @@ class Run:
                 question=_question(job.sample),
                 sample_metadata=json.dumps(dict(job.sample.metadata), ensure_ascii=False),
                 response_key=result.response_key,
-                response_step=answer.made_by(result.response_key),
+                response_step=answer.step_of(result.response_key),
                 answer_key=result.scorable.key,
                 cluster=_cluster(job.sample),
                 reference=job.sample.reference,
             )
             for result in results
-            # What one metric could not score, others did: their scores count.
+            # Even with a fault: one metric may have failed where others have scores.
             if result.scorable is not None
             for job in (result.job,)
         ]
@@ -391,7 +390,7 @@ class Run:
                 case_id=result.job.case_id,
                 response_key=result.response_key,
                 given_up=isinstance(result.fault, GivenUp),
-                text=clean(_text_of(result.fault)),
+                text=clean(_message(result.fault)),
             )
             for result in results
             if result.fault is not None
@@ -409,13 +408,13 @@ class Run:
             )
         )
 
-    async def _scorers(self, jobs: Iterable[Job]) -> dict[str, Scorer]:
-        """Open the metrics *jobs* need and note in the run what it is scored with."""
-        wanted = {(job.benchmark, name) for job in jobs for name in (*job.metrics, *job.beside)}
-        names = sorted({metric for _, metric in wanted})
+    async def _open_scorers(self, jobs: Iterable[Job]) -> dict[str, Scorer]:
+        """Return the metrics of *jobs*, opened, after adding their steps to the stored run."""
+        pairs = {(job.benchmark, name) for job in jobs for name in (*job.metrics, *job.beside)}
+        names = sorted({metric for _, metric in pairs})
         opened = await asyncio.gather(*(self._steps.scorer(name) for name in names))
         scorers = dict(zip(names, opened, strict=True))
-        new = {(b, scorers[m].step.number) for b, m in wanted} - self._known_steps
+        new = {(b, scorers[m].step.number) for b, m in pairs} - self._known_steps
         if new:
             steps_of: dict[str, list[int]] = {}
             for benchmark, step in sorted(new):
@@ -425,7 +424,7 @@ class Run:
                     add_run_steps,
                     run_id=self.run_id,
                     steps_of=steps_of,
-                    described=_described(names),
+                    described=_descriptions(names),
                 )
             )
             self._known_steps |= new
@@ -433,24 +432,23 @@ class Run:
 
     @property
     def progress(self) -> Progress:
-        """How far this process has come."""
+        """The jobs of this process, how many are done, what they cost, and what it waits for."""
         return replace(self._counts, cost_usd=self._models.spent_usd, waiting=self._models.waiting)
 
     def _count(self, *, total: int = 0, done: int = 0, errors: int = 0) -> None:
-        """Note how far we are."""
         counts = self._counts
         self._counts = Progress(
             total=counts.total + total, done=counts.done + done, errors=counts.errors + errors
         )
 
-    async def _report_now_and_then(self) -> None:
-        """Tell the store how far we are, and so, however slow it is, that the run is being made."""
+    async def _report_regularly(self) -> None:
+        """Write the progress to the store where it changed, and else as a sign of life."""
         reported_at = time.monotonic()
         while True:
             await asyncio.sleep(PROGRESS_EVERY_S)
             if self.progress != self._reported or time.monotonic() - reported_at >= SILENT_S / 4:
                 reported_at = time.monotonic()
-                with contextlib.suppress(StoreError):  # whoever lost something by it is told
+                with contextlib.suppress(StoreError):  # raised where data is lost
                     await self._report()
 
     async def _report(self) -> None:
@@ -462,14 +460,14 @@ class Run:
         )
 
     async def aclose(self) -> None:
-        """Wait a little for answers paid for already, keep them, and give everything back."""
+        """Wait a little for answers paid for already, keep them, and release all resources."""
         await self._models.close(grace_s=GRACE_S)
         for task in filter(None, (self._preparing, self._reporting)):
             task.cancel()
         try:
             # A store that another process holds must not keep us from ending.
             async with asyncio.timeout(CLOSE_S):
-                with contextlib.suppress(StoreError):  # whoever lost something by it is told
+                with contextlib.suppress(StoreError):  # raised where data is lost
                     if self._counts.total:
                         await self._report()
                 await self._store.aclose()
@@ -480,7 +478,7 @@ class Run:
             self._executor.close()
 
 
-async def _annotated(steps: Steps, annotator: str, answers: Sequence[Answer]) -> list[JsonValue]:
+async def _values(steps: Steps, annotator: str, answers: Sequence[Answer]) -> list[JsonValue]:
     annotate = await steps.annotator(annotator)
     await steps.load()
     values: list[JsonValue] = []
@@ -491,20 +489,20 @@ async def _annotated(steps: Steps, annotator: str, answers: Sequence[Answer]) ->
     return values
 
 
-def _text_of(fault: XlingError) -> str:
+def _message(fault: XlingError) -> str:
     return fault.cause if isinstance(fault, GivenUp) else str(fault)
 
 
 def _with_response(job: Job, asked: Request, response: Response | None) -> Result:
     if response is None:
         return Result(job=job, asked=asked)
-    apart = split_response(response)
-    scorable = Scorable(Answer(sample=job.sample, response=apart))
-    return Result(job=job, asked=asked, response=apart, scorable=scorable)
+    response = split_response(response)
+    scorable = Scorable(Answer(sample=job.sample, response=response))
+    return Result(job=job, asked=asked, response=response, scorable=scorable)
 
 
 def _question(sample: Sample) -> str:
-    """Return what was asked: in a conversation all that was said to the model, without replies."""
+    """Return what the model was asked: of a conversation all messages but its replies."""
     question = sample.prompt.get("question", "")
     if not sample.messages and not sample.turns:
         return question
@@ -514,7 +512,7 @@ def _question(sample: Sample) -> str:
 
 
 def _cluster(sample: Sample) -> str:
-    """Return what a sample shares with others of its language; "" where it stands alone."""
+    """Return the id that a sample shares with others of its language; "" if it shares none."""
     shared = sample.parallel_id
     return shared if shared and shared != sample.id else ""
 
@@ -524,8 +522,8 @@ def _is_fitted(metric: str) -> bool:
     return fitted
 
 
-def _described(metrics: Iterable[str]) -> dict[str, dict[str, JsonValue]]:
-    """Return what judging and showing the scores of metrics needs that are not built in."""
+def _descriptions(metrics: Iterable[str]) -> dict[str, dict[str, JsonValue]]:
+    """Return what a gate or a report needs to know of those metrics that are not built in."""
     return {name: traits for name in metrics if (traits := description(name)) is not None}
 
 
@@ -534,7 +532,7 @@ def _set_row(first: Job, scorable: ScorableSet) -> SetRow:
 
 
 async def _close(provider: Provider) -> None:
-    """Let a provider go; whatever it makes of that must not cost the run's report."""
+    """Close a provider; an error of its own must not cost the run's report."""
     closing = asyncio.create_task(provider.aclose())
     await asyncio.wait([closing], timeout=GRACE_S)
     if not closing.done():
@@ -545,6 +543,6 @@ async def _close(provider: Provider) -> None:
 
 
 def _ignore(task: asyncio.Task[None]) -> None:
-    """Let a task fail whose error is raised elsewhere, or does not matter."""
+    """Retrieve the error of a task, so that asyncio does not log it: it is raised elsewhere."""
     if not task.cancelled():
         task.exception()

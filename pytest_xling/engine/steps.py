@@ -32,19 +32,19 @@ if TYPE_CHECKING:
     from pytest_xling.records import Reading
 
 _CHOOSING = {"empathy", "stance", "support"}
-"""Fields that say which annotator a metric rests on."""
-_ALIKE = _CHOOSING | {"text_in"}
-"""Fields that metrics which rest on verdicts and the annotators behind them have alike."""
+"""Fields that choose the annotator whose verdicts a metric reads."""
+_SHARED = _CHOOSING | {"text_in"}
+"""Fields that must be equal in metrics that read verdicts and in the annotators that give them."""
 
 UNSIGNED = ("device", "short_lines")
-"""Fields that change no number, and those of which ``signed`` tells where they change one."""
+"""Fields that no number depends on, or that ``signed`` includes where one does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepFactory:
-    """Makes metrics and annotators with the parameters a run has for them.
+    """Makes metrics and annotators with a run's parameters.
 
-    ``common`` fills every field of its name, unless ``own`` says otherwise.
+    ``common`` fills every field of its name, unless ``own`` has another value for it.
     """
 
     common: Mapping[str, str | float | bool | None] = field(default_factory=dict)
@@ -55,7 +55,7 @@ class StepFactory:
     """How often each judge is asked for a label."""
 
     def make(self, kind: Literal["annotator", "metric"], name: str) -> Any:  # noqa: ANN401  any class
-        """Return the metric or annotator called *name*, made.
+        """Return the metric or annotator called *name*.
 
         Raises:
             ConfigError: there is none, or a parameter of it is unknown or of the wrong type.
@@ -63,15 +63,15 @@ class StepFactory:
         cls = registry.load(kind, name)
         known = {each.name: each for each in fields(cls) if each.init}
         fixed = {each.name for each in fields(cls) if not each.init}
-        given = {key: value for key, value in self.common.items() if key in known}
-        for place, value in self.own.items():
-            owner, _, key = place.partition(".")
+        arguments = {key: value for key, value in self.common.items() if key in known}
+        for option, value in self.own.items():
+            owner, _, key = option.partition(".")
             if owner != name:
                 continue
             chosen = not _CHOOSING.isdisjoint(known) or (kind == "annotator" and cls.calibrated)
-            if key in _ALIKE and chosen and key not in fixed:
+            if key in _SHARED and chosen and key not in fixed:
                 msg = (
-                    f"--xling-param: {place} is the same for all that find or read stances, "
+                    f"--xling-param: {option} is the same for all that find or read stances, "
                     "whether claims are supported, empathy, or relevance; set it with "
                     f"--xling-param={key}=…"
                 )
@@ -83,40 +83,40 @@ class StepFactory:
                     f"{did_you_mean(key, known)} It has: {listed}"
                 )
                 raise ConfigError(msg)
-            given[key] = _fitting(place, value, known[key].default)
-        return cls(**given)
+            arguments[key] = _check_type(option, value, known[key].default)
+        return cls(**arguments)
 
     def annotators_of(self, metric: Any) -> dict[str, Any]:  # noqa: ANN401  any metric
-        """Return by name the annotators that *metric*, already made, rests on, however far down.
+        """Return by name the annotators that *metric* needs, and those that they need in turn.
 
         Raises:
-            ConfigError: as :meth:`make`; says who needs what there is not.
+            ConfigError: as :meth:`make`; names what needs a missing one.
         """
         annotators: dict[str, Any] = {}
-        needed = [(name, metric) for name in metric.needs]
-        while needed:
-            name, needing = needed.pop(0)
+        queue = [(name, metric) for name in metric.needs]
+        while queue:
+            name, dependent = queue.pop(0)
             if name in annotators:
                 continue
             try:
                 annotators[name] = self.make("annotator", name)
             except ConfigError as error:
-                written = f"{needing.origin}: " if hasattr(needing, "origin") else ""
-                msg = f"{written}{needing.name!r} needs: {error}"
+                origin = f"{dependent.origin}: " if hasattr(dependent, "origin") else ""
+                msg = f"{origin}{dependent.name!r} needs: {error}"
                 raise ConfigError(msg) from error
-            needed += [(further, annotators[name]) for further in annotators[name].needs]
+            queue += [(need, annotators[name]) for need in annotators[name].needs]
         return annotators
 
     def check(self) -> None:
-        """Check that every parameter belongs to a metric or annotator there is.
+        """Check that every parameter belongs to a registered metric or annotator.
 
         Raises:
-            ConfigError: one does not; says what is close.
+            ConfigError: one does not; suggests a similar name.
         """
         names = dict.fromkeys(registry.names("metric"), "metric")
         names |= dict.fromkeys(registry.names("annotator"), "annotator")
-        for place in self.own:
-            owner = place.partition(".")[0]
+        for option in self.own:
+            owner = option.partition(".")[0]
             if owner not in names:
                 msg = (
                     f"--xling-param: no metric or annotator is called {owner!r}."
@@ -126,32 +126,35 @@ class StepFactory:
             self.make("metric" if names[owner] == "metric" else "annotator", owner)
 
 
-def parameters_of(made: Metric[Any] | Annotator) -> dict[str, JsonValue]:
-    """Return a step's fields, what else it rests on, and the versions of its libraries."""
-    values: dict[str, JsonValue] = {
-        each.name: getattr(made, each.name)
-        for each in fields(cast("Any", made))
+def parameters_of(entry: Metric[Any] | Annotator) -> dict[str, JsonValue]:
+    """Return all that a metric's or annotator's outputs depend on, beside its name and version.
+
+    That are its fields, what it declares in ``signed``, and the versions of its libraries.
+    """
+    parameters: dict[str, JsonValue] = {
+        each.name: getattr(entry, each.name)
+        for each in fields(cast("Any", entry))
         if each.name not in UNSIGNED
     }
-    values.update(made.signed())
-    for library in made.libraries:
-        values[library] = installed_version(library)
-    return values
+    parameters.update(entry.signed())
+    for library in entry.libraries:
+        parameters[library] = installed_version(library)
+    return parameters
 
 
-def _fitting(
-    place: str,
+def _check_type(
+    option: str,
     value: Any,  # noqa: ANN401  what the user wrote
     default: Any,  # noqa: ANN401  any field's
 ) -> Any:  # noqa: ANN401  likewise
-    """Return *value* if it is of the kind of its field's default."""
+    """Return *value* if it has the type of its field's default; an int as a float."""
     if default in (MISSING, None) or value is None:
         return value
     if type(default) is float and type(value) is int:
         return float(value)
     if type(value) is not type(default):
         msg = (
-            f"--xling-param: {place} must be {_KINDS.get(type(default), 'as its default')}, such "
+            f"--xling-param: {option} must be {_KINDS.get(type(default), 'as its default')}, such "
             f"as {default!r}, not {value!r}"
         )
         raise ConfigError(msg)
@@ -162,7 +165,7 @@ _KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: 
 
 
 def make_step_factory(settings: Settings) -> StepFactory:
-    """Return what makes a run's metrics and annotators, checked.
+    """Return the factory of a run's metrics and annotators.
 
     Raises:
         ConfigError: a parameter belongs to none of them.
@@ -182,7 +185,7 @@ def make_step_factory(settings: Settings) -> StepFactory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scorer:
-    """A metric as a function over answers, or sets of them: what is scored once is kept."""
+    """A metric as a function over answers, or sets of them, whose readings are stored."""
 
     metric: Metric[Any]
     step: Step
@@ -194,7 +197,7 @@ class Scorer:
     async def __call__(
         self, scorables: Sequence[Scorable | ScorableSet]
     ) -> list[Reading | XlingError]:
-        """Return the reading of each of *scorables*, or what went wrong."""
+        """Return the reading of each of *scorables*, or the error in its place."""
         compute = partial(score, self.metric, annotators=self.annotators, executor=self.executor)
         readings = await remember(
             self.store,
@@ -212,10 +215,10 @@ class Steps:
 
     Args:
         store: where outputs are kept.
-        executor: makes, loads and runs them.
+        executor: loads and runs them.
         factory: makes them.
-        models: those annotators may ask.
-        edition: in another one judges are asked for labels anew.
+        models: those that annotators may ask.
+        edition: in another one judges are asked for their labels again.
     """
 
     def __init__(
@@ -237,7 +240,7 @@ class Steps:
         self._to_load: list[Any] = []
 
     async def load(self) -> None:
-        """Load what the metrics and annotators opened so far need for their first batch."""
+        """Load what all that is open by now needs for its first batch."""
         for each in self._to_load:
             await self._executor.load(each)
 
@@ -267,8 +270,8 @@ class Steps:
         annotator, parameters, needs = await self._make("annotator", name)
         asks: list[RoleAsk] = []
         if isinstance(annotator, AskingAnnotator):
-            asks, asked = await self._panel(annotator)
-            parameters |= asked
+            asks, signed = await self._panel(annotator)
+            parameters |= signed
         return OpenAnnotator(
             annotator=annotator,
             step=await Step.open(self._store, "annotation", name, annotator.version, parameters),
@@ -281,33 +284,33 @@ class Steps:
     async def _panel(
         self, annotator: AskingAnnotator
     ) -> tuple[list[RoleAsk], dict[str, JsonValue]]:
-        """Return whom *annotator* asks, and what stands for them in its signature.
+        """Return the models that *annotator* asks, and what its signature says of them.
 
-        Several judges, and repeats, vote on labels; other things one of them is asked once.
+        Labels are the votes of several judges, and of repeats; all else one model is asked once.
         """
         asks = await self._models.asks(annotator.asks)
         repeats, edition = self._factory.judge_repeats, self._edition
         if annotator.asks != "judge" or not annotator.calibrated:
             asks, repeats, edition = asks[:1], 1, 0
-        told: dict[str, JsonValue] = {annotator.asks: " + ".join(ask.identity for ask in asks)}
-        # What is asked of one, once, is signed as it was before there were panels.
+        signed: dict[str, JsonValue] = {annotator.asks: " + ".join(ask.identity for ask in asks)}
+        # The signature of one model, asked once, is as it was before there were panels.
         if repeats > 1:
-            told["judge_repeats"] = repeats
+            signed["judge_repeats"] = repeats
         if repeats * len(asks) > 1:
-            told["quorum"] = "more than half"
+            signed["quorum"] = "more than half"
         if edition:
-            told["edition"] = edition
-        return [ask.anew(edition, number) for ask in asks for number in range(repeats)], told
+            signed["edition"] = edition
+        return [ask.repeated(edition, number) for ask in asks for number in range(repeats)], signed
 
     async def _make(
         self, kind: Literal["annotator", "metric"], name: str
     ) -> tuple[Any, dict[str, JsonValue], dict[str, OpenAnnotator]]:
         """Return a metric or annotator, its parameters, and the annotators it needs."""
-        # Imports take their time; meanwhile the loop goes on.
-        made = await self._executor.call(self._factory.make, kind, name)
-        self._to_load.append(made)
-        parameters = await self._executor.call(parameters_of, made)
-        needs = {need: await self.annotator(need) for need in made.needs}
-        # Whose output it reads stands in its signature.
+        # On a thread: imports take long, and the loop must go on.
+        entry = await self._executor.call(self._factory.make, kind, name)
+        self._to_load.append(entry)
+        parameters = await self._executor.call(parameters_of, entry)
+        needs = {need: await self.annotator(need) for need in entry.needs}
+        # The signatures of the annotators whose output it reads are part of its own.
         parameters |= {need: annotator.step.signature for need, annotator in needs.items()}
-        return made, parameters, needs
+        return entry, parameters, needs

@@ -8,7 +8,7 @@ import threading
 from concurrent.futures import wait
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pytest_xling.engine.models import connections, make_models
+from pytest_xling.engine.models import connections, make_clients
 from pytest_xling.engine.run import Run
 from pytest_xling.errors import EvaluationError, XlingError
 from pytest_xling.planning.plan import groups_of, make_job, turns_asked
@@ -316,7 +316,7 @@ def roles_asked(database: Database, run_id: str, factory: StepFactory) -> set[Ro
 
 async def _make_run(context: Context, database: Database, *, worker: str) -> Run:
     setup, executor = context.setup, context.make_executor()
-    tested, roles = make_models(
+    tested, roles = make_clients(
         setup.settings,
         setup.provider,
         setup.roles,

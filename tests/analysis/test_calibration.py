@@ -14,7 +14,7 @@ from pytest_xling.analysis.calibration import calibrate
 from pytest_xling.analysis.labelled import Labelled, LabelledSet
 from pytest_xling.config.settings import Settings
 from pytest_xling.engine.executor import Executor
-from pytest_xling.engine.models import make_models, make_provider, make_roles
+from pytest_xling.engine.models import make_clients, make_provider, make_roles
 from pytest_xling.engine.run import Run
 from pytest_xling.engine.steps import make_step_factory
 from pytest_xling.store.database import Database
@@ -62,7 +62,7 @@ def opened(settings: Settings, database: Database) -> Run:
     provider = make_provider(settings)
     provider.check()
     roles = make_roles(settings, provider)
-    tested, others = make_models(
+    tested, others = make_clients(
         settings, provider, roles, model=settings.model, executor=Executor()
     )
     factory = make_step_factory(settings)

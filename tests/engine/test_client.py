@@ -67,7 +67,7 @@ def _patient(patience_s: float) -> dict[str, Any]:
 def _unreachable() -> Patience:
     """Return a patience that gives up on a server that never replied after 0.2 s."""
     patience = Patience()
-    patience._never_seen_s = 0.2
+    patience._unreachable_s = 0.2
     return patience
 
 

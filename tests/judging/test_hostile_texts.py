@@ -11,7 +11,7 @@ import pytest
 
 from pytest_xling.config.settings import Settings
 from pytest_xling.engine.executor import Executor
-from pytest_xling.engine.models import make_models, make_provider, make_roles
+from pytest_xling.engine.models import make_clients, make_provider, make_roles
 from pytest_xling.engine.run import Run
 from pytest_xling.engine.steps import StepFactory
 from pytest_xling.records import Answer, Response, Sample
@@ -143,7 +143,7 @@ def judged(
         settings = Settings(model="scripted", judge=(f"judge-{template}-",), translator="scripted")
         provider = make_provider(settings)
         roles = make_roles(settings, provider)
-        tested, others = make_models(
+        tested, others = make_clients(
             settings, provider, roles, model=settings.model, executor=Executor()
         )
         database = Database(folder / f"{template}.sqlite")
