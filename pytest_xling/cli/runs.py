@@ -11,6 +11,7 @@ from pytest_xling.cli.opening import reading
 from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.engine.leases import status_now
 from pytest_xling.planning.subset import is_subset
+from pytest_xling.reports.answers import unpriced
 from pytest_xling.reports.gate_summary import GateSummary
 from pytest_xling.reports.rendering import MIN_SHORTENED, column_width, listing, listing_width
 from pytest_xling.store.cases import case_counts
@@ -66,10 +67,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _cost(connection: Connection, record: RunRecord) -> float | None:
     """Return what a run cost in US dollars; None where somebody was paid at an unknown price."""
-    spent = total_progress(connection, record.run_id).cost_usd
-    # Early versions did not keep who is paid.
-    unknown = record.settings.get("unpriced", not spent)
-    return None if unknown else spent
+    return None if unpriced(record) else total_progress(connection, record.run_id).cost_usd
 
 
 def _table(rows: Sequence[dict[str, Any]]) -> str:

@@ -84,7 +84,6 @@ def begin_run(context: Context) -> str:
             **settings.as_json(),
             "pivots": dict(setup.pivots),
             "benchmark_languages": setup.benchmark_languages(),
-            "unpriced": setup.unpriced(),
             LIMITS: _digest(settings.thresholds),
         },
         versions=_library_versions(),

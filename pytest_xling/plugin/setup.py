@@ -20,7 +20,6 @@ from pytest_xling.engine.models import (
     check_translates,
     make_provider,
     make_roles,
-    named_roles,
 )
 from pytest_xling.engine.steps import make_step_factory
 from pytest_xling.errors import ConfigError
@@ -185,19 +184,6 @@ class Setup:
             cases = plan(benchmark, unlimited) if limited else self.plans[folder]
             counts[benchmark.name] = dict(Counter(case.sample.language for case in cases))
         return counts
-
-    def unpriced(self) -> bool:
-        """Tell whether somebody who is paid takes part, and nobody said at what price."""
-        settings = self.settings
-        if self.provider.paid and settings.price_of(settings.model) is None:
-            return True
-        names = [
-            name for role in self.roles for each, name in named_roles(settings) if each == role
-        ]
-        return any(
-            other.paid and other is not self.provider and settings.price_of(name) is None
-            for name, other in zip(names, chain.from_iterable(self.roles.values()), strict=True)
-        )
 
     def compared(self, connection: Connection, run_id: str) -> Comparison | None:
         """Compare a run of this setup with the baseline; None where none is named."""

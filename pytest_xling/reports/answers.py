@@ -79,7 +79,9 @@ def freshness(connection: Connection, run: RunRecord) -> Freshness:
 def unpriced(run: RunRecord) -> list[str]:
     """Return the models of a run whose price nobody said; none that are free."""
     prices: Any = run.settings.get("price") or {}
-    asked = [run.model, *(name for role in ROLES for name in _names(run.settings.get(role)))]
+    # A transcript goes by the name of the model that once answered: that is not paid again.
+    tested = str(run.settings.get("model", run.model))
+    asked = [tested, *(name for role in ROLES for name in _names(run.settings.get(role)))]
     return [
         name for name in dict.fromkeys(asked) if price_of(name, prices) is None and _is_paid(name)
     ]

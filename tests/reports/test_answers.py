@@ -38,10 +38,14 @@ def _run(model: str, settings: Mapping[str, JsonValue]) -> RunRecord:
             "$1.25 spent; cost unknown: no --xling-price of gpt-5",
         ),
         ("gone:m", {"price": {}}, 0.0, "cost unknown: no --xling-price of gone:m"),
+        ("gpt-4o", {"model": "transcript:answers.jsonl"}, 0.0, ""),
     ],
 )
 def test_cost(model: str, settings: Mapping[str, JsonValue], cost: float, said: str) -> None:
-    """Unknown where a model that is paid for has no price, and where its provider is gone."""
+    """Unknown where a model that is paid for has no price, and where its provider is gone.
+
+    Stored answers cost nothing, whoever gave them.
+    """
     assert said == spent(cost, unpriced(_run(model, settings)))
 
 
