@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_xling.config.options import SHORT, add_short_option, sources_of, way_out
+from pytest_xling.config.options import SHORT, add_short_option, shadowed_hint, sources_of
 from pytest_xling.config.settings import OPTIONS, Settings
 from pytest_xling.errors import ConfigError
 
@@ -67,10 +67,10 @@ def pytest_configure(config: pytest.Config) -> None:
     for entry in _shadowed(config):
         long = getattr(config.option, entry.dest, None)
         if long is None and _is_given(config, Settings.model):
-            raise pytest.UsageError(way_out(entry))
+            raise pytest.UsageError(shadowed_hint(entry))
         # Who turns warnings into errors is not stopped by a plugin that is not used.
         with suppress(XlingShadowedOptionWarning):
-            warning = XlingShadowedOptionWarning(way_out(entry))
+            warning = XlingShadowedOptionWarning(shadowed_hint(entry))
             config.issue_config_time_warning(warning, stacklevel=2)
 
 
@@ -79,7 +79,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     config, entry = metafunc.config, Settings.model
     benchmark = {"xling_case", "xling_gate"} & set(metafunc.fixturenames)
     if benchmark and entry in _shadowed(config) and not _is_given(config, entry):
-        raise pytest.Collector.CollectError(way_out(entry))
+        raise pytest.Collector.CollectError(shadowed_hint(entry))
 
 
 def _shadowed(config: pytest.Config) -> list[Option[Any]]:

@@ -171,10 +171,10 @@ def add_short_option(parser: PytestParser, entry: Option[Any]) -> None:
     try:
         parser.getgroup("xling", _TITLE).addoption(str(entry.short), **attributes)
     except (ValueError, argparse.ArgumentError) as error:  # pytest's own, or argparse's
-        raise ConfigError(way_out(entry)) from error
+        raise ConfigError(shadowed_hint(entry)) from error
 
 
-def way_out(entry: Option[Any]) -> str:
+def shadowed_hint(entry: Option[Any]) -> str:
     """Say what to do where a short option belongs to somebody else."""
     return (
         f"{entry.short} belongs to a conftest.py or to another plugin; use {entry.flag} for"

@@ -99,7 +99,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def _model_is_named(config: pytest.Config) -> bool:
-    """Tell whether a model is named, if only by an unset variable: that is a mistake, told."""
+    """Tell whether a model is named; where that cannot be read it is a usage error."""
     with usage_errors():
         return sources_of(config).given(Settings.model) is not None
 

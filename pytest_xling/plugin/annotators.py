@@ -1,4 +1,4 @@
-"""How good the annotators of gates are: measured on labelled answers before a gate decides."""
+"""Measure the annotators that gates rest on, on labelled answers, before a gate decides."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ if TYPE_CHECKING:
 
 
 class Annotators:
-    """Measures the annotators of gates, where nobody has, on the labelled answers bundled."""
+    """Measures the annotators of gates that are not yet, on the labelled answers bundled."""
 
     def __init__(self, context: Context, evaluation: Evaluation) -> None:
         self._context = context
         self._evaluation = evaluation
         self._faults: dict[tuple[str, str], XlingError] = {}
-        """By annotator and language; what failed once is not asked again for every gate."""
+        """By annotator and language: what failed once is not asked again for every gate."""
 
     def measure(self, threshold: Threshold, *, gap: bool) -> None:
-        """Measure what a gate rests on, unless this is a shard, which judges none.
+        """Measure the annotators that a gate rests on; in a shard, which judges no gate, none.
 
         Args:
-            threshold: the gate's, which demands that.
-            gap: whether it is of the gap to the pivot language.
+            threshold: the gate's; its ``min_judge_f1`` demands the measurement.
+            gap: whether the gate limits the gap to the pivot language.
 
         Raises:
             XlingError: an annotator failed while it was measured.
@@ -48,7 +48,7 @@ class Annotators:
             self._measure(self._context.stored_run.unmeasured(threshold, gap=gap))
 
     def _measure(self, missing: Mapping[str, Sequence[str]]) -> None:
-        """Measure annotators in the languages that are said, where labelled answers come along."""
+        """Measure annotators, each in its languages, where labelled answers are bundled."""
         if not missing:
             return
         from pytest_xling.analysis.calibration import calibrate  # noqa: PLC0415  imports numpy
@@ -57,20 +57,24 @@ class Annotators:
         database = self._context.database
         for annotator, languages in missing.items():
             labelled = bundled_labels(task_of(annotator))
-            measuring = partial(
-                calibrate, database=database, annotator=annotator, labelled=labelled
-            )
             for language in (code for code in languages if code in labelled.languages):
-                with self._once(annotator, language):
-                    self._evaluation.call(partial(measuring, languages=[language]))
+                measure = partial(
+                    calibrate,
+                    database=database,
+                    annotator=annotator,
+                    labelled=labelled,
+                    languages=[language],
+                )
+                with self._failing_once(annotator, language):
+                    self._evaluation.call(measure)
 
-    def foretell(self, gates: Sequence[GateSpec]) -> list[str]:
-        """Say which gates cannot decide by the annotators they will rest on, before all is asked.
+    def doubt_lines(self, gates: Sequence[GateSpec]) -> list[str]:
+        """Say, before anything is asked, which gates cannot decide for their annotators.
 
-        What asks nobody is measured for it, where it has not been; a judge is not asked yet.
+        Annotators that ask no model are measured first, where they are not yet; judges are not.
 
         Returns:
-            A line for each benchmark, and one for each annotator and language that is doubted.
+            Lines for each benchmark: how many gates, each doubt, and each remedy.
         """
         gates = [gate for gate in gates if gate.threshold.min_judge_f1 is not None]
         if not gates or self._context.setup.shard is not None:
@@ -81,7 +85,7 @@ class Annotators:
         context, labelled = self._context, cache(bundled_labels)
         signed = self._signatures({gate.metric for gate in gates})
 
-        def annotators() -> list[list[GateAnnotator]]:
+        def read_annotators() -> list[list[GateAnnotator]]:
             with context.database.read() as connection:
                 return annotators_of_gates(
                     connection,
@@ -96,23 +100,21 @@ class Annotators:
             return unknown and each.language in labelled(task_of(each.annotator)).languages
 
         local: dict[str, dict[str, None]] = {}
-        for each in chain.from_iterable(annotators()):
+        for each in chain.from_iterable(read_annotators()):
             if is_to_be_measured(each) and load("annotator", each.annotator).asks is None:
                 local.setdefault(each.annotator, {})[each.language] = None
         self._measure({annotator: list(languages) for annotator, languages in local.items()})
 
-        shut: dict[str, list[list[Doubt]]] = {}
-        for gate, rests_on in zip(gates, annotators(), strict=True):
-            known = [each for each in rests_on if not is_to_be_measured(each)]
-            doubts = [
-                (each, lacks) for each in known if (lacks := why_doubted(each, gate.threshold))
-            ]
+        doubted: dict[str, list[list[Doubt]]] = {}
+        for gate, annotators in zip(gates, read_annotators(), strict=True):
+            known = [each for each in annotators if not is_to_be_measured(each)]
+            doubts = [(each, why) for each in known if (why := why_doubted(each, gate.threshold))]
             if doubts:
-                shut.setdefault(gate.benchmark, []).append(doubts)
-        return [line for benchmark, of in shut.items() for line in _foretold(benchmark, of)]
+                doubted.setdefault(gate.benchmark, []).append(doubts)
+        return [line for benchmark, of in doubted.items() for line in _doubt_lines(benchmark, of)]
 
     def _signatures(self, metrics: Iterable[str]) -> dict[str, list[Signed]]:
-        """Return by metric the annotators it rests on that can be measured, as they are now."""
+        """Return the annotators each metric needs that can be measured, with their signatures."""
         factory = self._context.setup.factory
         signed: dict[str, list[Signed]] = {}
         for name in metrics:
@@ -129,10 +131,10 @@ class Annotators:
         return signed
 
     def validate(self, spec: GateSpec) -> None:
-        """Measure what a gate rests on, and ask judges that were measured earlier again.
+        """Measure the annotators a gate rests on, and check that judges are as good as then.
 
-        A judge that is paid is asked about some of the answers it was measured on, once in a run
-        and language, where it was not since the gate's scores were made, in whichever run.
+        A judge that is paid is asked again about some of the answers it was measured on, once a run
+        and language, unless that was done since the gate's scores were made, in whichever run.
 
         Raises:
             XlingError: an annotator failed.
@@ -146,20 +148,17 @@ class Annotators:
 
         measured: dict[tuple[str, str], list[Calibration]] = {}
         for calibration in run.due_for_recheck(threshold, gap=gap):
-            place = (calibration.annotator, calibration.language)
-            measured.setdefault(place, []).append(calibration)
-        again = partial(
-            judge_again,
-            database=self._context.database,
-            run_id=self._context.run_id,
-        )
-        for place, calibrations in measured.items():
-            with self._once(*place):
-                self._evaluation.call(partial(again, measured=calibrations))
+            key = (calibration.annotator, calibration.language)
+            measured.setdefault(key, []).append(calibration)
+        database, run_id = self._context.database, self._context.run_id
+        for key, calibrations in measured.items():
+            recheck = partial(judge_again, database=database, run_id=run_id, measured=calibrations)
+            with self._failing_once(*key):
+                self._evaluation.call(recheck)
 
     @contextmanager
-    def _once(self, annotator: str, language: str) -> Iterator[None]:
-        """Ask an annotator in a language, unless that has failed before: then fail again."""
+    def _failing_once(self, annotator: str, language: str) -> Iterator[None]:
+        """Raise the fault that an annotator met in a language before, if any; note a new one."""
         if (fault := self._faults.get((annotator, language))) is not None:
             raise fault
         try:
@@ -171,7 +170,7 @@ class Annotators:
     def are_doubted(self, threshold: Threshold | None) -> bool:
         """Tell whether a raised flag rests on an annotator that is not trusted to decide.
 
-        Where it cannot be measured it is not; its gate then says what happened.
+        One that cannot be measured is not; its gate then says what happened.
         """
         if threshold is None or threshold.min_judge_f1 is None:
             return False
@@ -187,13 +186,13 @@ async def _signature(annotator: str, run: Run) -> str:
     return signature
 
 
-def _foretold(benchmark: str, gates: Sequence[Sequence[Doubt]]) -> list[str]:
-    """Word that gates cannot decide, why, and what to do: a line for each."""
+def _doubt_lines(benchmark: str, gates: Sequence[Sequence[Doubt]]) -> list[str]:
+    """Say that gates of a benchmark cannot decide, why, and what to do."""
     doubts = list(chain.from_iterable(gates))
     rests = "it rests" if len(gates) == 1 else "they rest"
     return [
         f"{benchmark}: {amount(len(gates), 'gate')} cannot decide, by what {rests} on:",
-        *dict.fromkeys(f"  {lacks}" for _, lacks in doubts),
+        *dict.fromkeys(f"  {why}" for _, why in doubts),
         *dict.fromkeys(_remedy(annotator.annotator) for annotator, _ in doubts),
     ]
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class CaseCheck:
-    """A sample in one language with, once its test is set up, its answer and scores."""
+    """One sample in one language; once its test is set up, with its answer and scores."""
 
     __slots__ = ("_item", "_parts", "_properties", "_result", "case")
 
@@ -41,7 +41,7 @@ class CaseCheck:
         try:
             stop = None
             if parts.stopping is not None and not parts.evaluation.is_begun(case):
-                stop = parts.stopping.before(case)
+                stop = parts.stopping.stop_before(case)
             result = None if stop else parts.evaluation.result(case)
         except XlingError as error:
             item.user_properties.append((FAULT, str(error)))
@@ -71,7 +71,7 @@ class CaseCheck:
         self._item, self._result = item, result
 
     def tear_down(self) -> None:
-        """Let go of the answer."""
+        """Release the answer."""
         self._item = self._result = None
         self._properties = []
 
@@ -96,10 +96,9 @@ class CaseCheck:
 
     @property
     def readings(self) -> Mapping[str, Reading]:
-        """What each metric says, by its name.
+        """The reading of each metric, by its name.
 
-        Of a question asked several times, the first case also has what metrics say of all its
-        answers.
+        The first case of a question asked several times also has those over all its answers.
         """
         return self._evaluated().readings
 
@@ -138,10 +137,10 @@ class CaseCheck:
     def _has_budget(self, metric: str) -> bool:
         """Tell whether a metric's gate tolerates some flagged answers like this one.
 
-        That is so, too, where nobody trusts what raised the flag.
+        A flag raised by an annotator that is doubted is tolerated, too.
         """
         limits = self._parts.selection.limits(self.case, metric)
-        own = next((held for held in limits if held.language != ALL_LANGUAGES), None)
+        own = next((limit for limit in limits if limit.language != ALL_LANGUAGES), None)
         return tolerated(*limits) or self._parts.annotators.are_doubted(own)
 
     def _refuse(self, mistake: str) -> NoReturn:

@@ -65,29 +65,29 @@ class Context:
         self.facts = RunFacts()
         """What decides the exit status, as far as it is known."""
         self.ended = ""
-        """How the run ended, once the store has been told."""
+        """How the run ended, as the store has it; "" until then."""
         self.began = 0.0
         """When the run began, by the monotonic clock."""
         self._database: Database | None = None
-        self._unopened = ""
-        """Why the store could not be opened: that was waited for, and is not for each test."""
+        self._open_error = ""
+        """Why the store could not be opened: it is not tried again for each test."""
         self._cluster: Cluster | None = None
-        self._came_to: RunSummary | None = None
+        self._summary: RunSummary | None = None
 
-    def came_to(self, connection: Connection) -> RunSummary:
-        """Return what the run came to, found out once, when how it ended is kept."""
-        if self._came_to is None:
+    def summary(self, connection: Connection) -> RunSummary:
+        """Return the summary of the run, computed once, when the store has how it ended."""
+        if self._summary is None:
             from pytest_xling.reports.run_summary import run_summary  # noqa: PLC0415  when one is
 
             verbose = self.config.get_verbosity() > 0
-            self._came_to = run_summary(
+            self._summary = run_summary(
                 connection,
                 self.run_id,
                 complete=self.ended in {"complete", "stopped"},
-                comparison=self.setup.compared(connection, self.run_id),
+                comparison=self.setup.comparison(connection, self.run_id),
                 intervals=verbose or bool(os.environ.get("GITHUB_STEP_SUMMARY")),
             )
-        return self._came_to
+        return self._summary
 
     @property
     def seconds(self) -> float:
@@ -100,15 +100,15 @@ class Context:
         if self._database is None:
             from pytest_xling.store.database import Database  # noqa: PLC0415  when a run is made
 
-            if self._unopened:
-                raise StoreError(self._unopened)
+            if self._open_error:
+                raise StoreError(self._open_error)
             try:
                 # A worker must not make a store anew where the run's is gone.
                 self._database = Database(
                     self.setup.settings.store, create=not self.is_worker, patient=self.is_worker
                 )
             except StoreError as error:
-                self._unopened = str(error)
+                self._open_error = str(error)
                 raise
         return self._database
 
@@ -130,9 +130,9 @@ class Context:
         providers = [setup.provider, *chain.from_iterable(setup.roles.values())]
         self._cluster = chosen_cluster(setup.settings, providers)
         self._cluster.start_pool()
-        self._cluster.watch(partial(self.tell, red=True))
+        self._cluster.watch(partial(self.write_line, red=True))
 
-    def tell(self, text: str, *, red: bool = False) -> None:
+    def write_line(self, text: str, *, red: bool = False) -> None:
         """Write *text* where pytest writes its own, in the middle of a test, too."""
         plugins = self.config.pluginmanager
         capture, reporter = map(plugins.get_plugin, ("capturemanager", "terminalreporter"))
@@ -142,8 +142,8 @@ class Context:
             reporter.ensure_newline()
             reporter.write_line(text, red=red)
 
-    def tell_worker(self, workerinput: dict[str, Any]) -> None:
-        """Tell a worker which run it works for, and where metrics run."""
+    def configure_worker(self, workerinput: dict[str, Any]) -> None:
+        """Tell an xdist worker which run it works for, and where metrics run."""
         workerinput["xling_run_id"] = self.run_id
         workerinput["xling_since"] = self.since
         workerinput["xling_cluster"] = None if self._cluster is None else asdict(self._cluster)
@@ -165,19 +165,18 @@ class Context:
 
     def _join_cluster(self) -> Cluster | None:
         """Connect to the Ray that the controller has opened, if it has."""
-        worker: dict[str, Any] = getattr(self.config, "workerinput", {})
-        told: dict[str, Any] | None = worker.get("xling_cluster")
-        if told is None:
+        fields: dict[str, Any] | None = getattr(self.config, "workerinput", {}).get("xling_cluster")
+        if fields is None:
             return None
         from pytest_xling.engine.on_ray import Cluster, join_cluster  # noqa: PLC0415  where it is chosen
 
-        cluster = Cluster(**told)
+        cluster = Cluster(**fields)
         join_cluster(cluster)
         self._cluster = cluster
         return cluster
 
     def close(self) -> None:
-        """Close the store, and let go of Ray."""
+        """Close the store and the connection to Ray."""
         if self._database is not None:
             self._database.close()
         if self._cluster is not None:
@@ -185,7 +184,7 @@ class Context:
 
     @property
     def stored_run(self) -> StoredRun:
-        """The run, as the store has it for its gates."""
+        """The stored scores of the run, as its gates read them."""
         from pytest_xling.gates.evidence import StoredRun  # noqa: PLC0415  imports the store
 
         return StoredRun(

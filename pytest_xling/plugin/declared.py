@@ -1,4 +1,4 @@
-"""What a benchmark's test files say in so many words, read without running them."""
+"""What a benchmark's test files declare, read from their source without importing them."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ TRAITS = ("better", "bounds", "least", "unit")
 """Arguments of ``@xling.flag`` and ``@xling.number`` that limits in thresholds.yaml depend on."""
 
 
-def describe_defined(folders: Iterable[Path], *, root: Path) -> None:
-    """Describe to the registry the metrics that test files of benchmarks define.
+def describe_own_metrics(folders: Iterable[Path], *, root: Path) -> None:
+    """Describe to the registry the metrics that benchmarks define in Python files.
 
     Their limits are checked before pytest imports these files; xdist's controller never does.
 
     Args:
-        folders: of benchmarks; of the same name in two of them the latter counts.
-        root: up to where conftest.py files of theirs may lie.
+        folders: of the benchmarks; of two metrics of one name the later counts.
+        root: the topmost folder whose conftest.py is read.
 
     Raises:
-        ConfigError: an argument that limits depend on is worked out when the file is imported.
+        ConfigError: an argument that limits depend on is no literal.
     """
     for folder in folders:
         above = [up / "conftest.py" for up in folder.parents if up.is_relative_to(root)]
         for file in [*filter(Path.is_file, above), *sorted(folder.glob("*.py"))]:
-            for function, decorator in _defined(file):
+            for function, decorator in _metric_functions(file):
                 origin = f"{display_path(file)}:{function.lineno}"
                 traits: dict[str, object] = {"kind": _name_of(decorator.func)}
                 for word in decorator.keywords:
@@ -43,7 +43,7 @@ def describe_defined(folders: Iterable[Path], *, root: Path) -> None:
                 registry.describe(function.name, traits, origin=origin)
 
 
-def _defined(file: Path) -> Iterator[tuple[ast.FunctionDef, ast.Call]]:
+def _metric_functions(file: Path) -> Iterator[tuple[ast.FunctionDef, ast.Call]]:
     """Yield the functions that ``@xling.flag(…)`` or ``@xling.number(…)`` makes a metric of."""
     tree = _parsed(file)
     if tree is None:
@@ -83,7 +83,7 @@ def _literal(value: ast.expr, where: str) -> object:
 def flags_checked(function: Callable[..., object]) -> list[str]:
     """Return the flags a test asserts: texts in ``xling_case.check("no_answer")``, in order.
 
-    What is worked out when the test runs is not among them.
+    Expressions that are no literals are left out.
     """
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
@@ -101,19 +101,15 @@ def flags_checked(function: Callable[..., object]) -> list[str]:
 
 
 def named_metrics(folder: Path) -> set[str]:
-    """Return the metrics that the markers in a folder's files name, where a list says so."""
-    return {metric for named in markers(folder) for metric in named}
+    """Return the metrics that the markers in a folder's files name in literal lists."""
+    return {metric for metrics in markers(folder) for metric in metrics}
 
 
 def markers(folder: Path) -> list[tuple[str, ...]]:
-    """Return the metrics of each marker in a folder's files; not of those only Python can read."""
-    return [texts for file in sorted(folder.glob("*.py")) for texts in _marked(file) if texts]
-
-
-def _marked(file: Path) -> list[tuple[str, ...] | None]:
-    """Return the metrics of each marker in a file; None for what is not a list of texts."""
-    tree = _parsed(file)
-    return [] if tree is None else [_texts(call) for call in _calls(tree, "xling")]
+    """Return the metrics of each marker in a folder's files, where it has a literal list."""
+    trees = filter(None, map(_parsed, sorted(folder.glob("*.py"))))
+    calls = (call for tree in trees for call in _calls(tree, "xling"))
+    return [metrics for call in calls if (metrics := _listed_metrics(call))]
 
 
 def _parsed(file: Path) -> ast.Module | None:
@@ -135,10 +131,11 @@ def _calls(tree: ast.AST, name: str) -> Iterator[ast.Call]:
     yield from sorted(calls, key=lambda call: (call.lineno, call.col_offset))
 
 
-def _texts(call: ast.Call) -> tuple[str, ...] | None:
-    given = next((word.value for word in call.keywords if word.arg == "metrics"), None)
-    if not isinstance(given, ast.List | ast.Tuple):
-        return None
-    texts = [part.value for part in given.elts if isinstance(part, ast.Constant)]
-    named = tuple(text for text in texts if isinstance(text, str))
-    return named if len(named) == len(given.elts) else None
+def _listed_metrics(marker: ast.Call) -> tuple[str, ...]:
+    """Return a marker's metrics; () where they are no literal list of texts."""
+    argument = next((word.value for word in marker.keywords if word.arg == "metrics"), None)
+    if not isinstance(argument, ast.List | ast.Tuple):
+        return ()
+    values = [part.value for part in argument.elts if isinstance(part, ast.Constant)]
+    metrics = tuple(value for value in values if isinstance(value, str))
+    return metrics if len(metrics) == len(argument.elts) else ()

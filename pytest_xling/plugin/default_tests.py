@@ -30,9 +30,9 @@ def collect_tests(file: Path, parent: pytest.Collector) -> pytest.Module:
     for function in (test_answer, test_gate):
         # pytest shows where a function's code is; to users that is their benchmark.
         code = function.__code__.replace(co_filename=str(file), co_firstlineno=1)
-        made = FunctionType(code, globals(), function.__name__)
-        made.__doc__ = function.__doc__
-        setattr(module, function.__name__, made)
+        test = FunctionType(code, globals(), function.__name__)
+        test.__doc__ = function.__doc__
+        setattr(module, function.__name__, test)
     collector: pytest.Module = pytest.Module.from_parent(parent, path=file)
     collector.obj = module
     return collector

@@ -1,4 +1,4 @@
-"""``--xling-estimate``: what a run would ask and cost, said before anything is spent."""
+"""``--xling-estimate``: what a run would ask and cost, without asking anything."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def show_estimate(config: pytest.Config) -> int:
 
 
 def _estimate(setup: Setup) -> str:
-    asked, stored, known = _asked(setup)
+    asked, stored, known = _requests(setup)
     lengths = Lengths(known, model=setup.model)
     places = {
         key: (case.benchmark, case.sample.language)
@@ -47,8 +47,8 @@ def _estimate(setup: Setup) -> str:
         if key not in stored
     }
     means = {place: lengths.expected(*place) for place in sorted(set(places.values()))}
-    listed = setup.settings.price_of(setup.settings.model)
-    price = price_paid(setup.provider, listed) if isinstance(listed, tuple) else None
+    list_price = setup.settings.price_of(setup.settings.model)
+    price = price_paid(setup.provider, list_price) if isinstance(list_price, tuple) else None
     rows = dry_run(
         {key: request for key, (_, request) in asked.items()},
         stored=stored,
@@ -64,10 +64,13 @@ def _estimate(setup: Setup) -> str:
     )
 
 
-def _asked(
+def _requests(
     setup: Setup,
 ) -> tuple[dict[bytes, tuple[Case, Request]], set[bytes], dict[tuple[str, str, str], Length]]:
-    """Return all requests by key, of which the store has answers, and how long its answers are."""
+    """Return all requests by key, the keys of stored answers, and how long those of the store are.
+
+    The lengths are by model, benchmark and language.
+    """
     from pytest_xling.store.answers import answer_lengths  # noqa: PLC0415
     from pytest_xling.store.database import Database  # noqa: PLC0415
     from pytest_xling.store.outputs import made_at  # noqa: PLC0415
@@ -75,21 +78,21 @@ def _asked(
     try:
         database = Database(setup.settings.store, create=False)
     except StoreMissing:
-        return _turn_by_turn(setup, lambda _: None), set(), {}
+        return _by_key(setup, lambda _: None), set(), {}
     with database.read() as connection:
         since = setup.settings.answers_since(time.time())
-        asked = _turn_by_turn(setup, setup.replies(connection, since=since))
+        asked = _by_key(setup, setup.replies(connection, since=since))
         stored, lengths = set(made_at(connection, asked, since=since)), answer_lengths(connection)
     database.close()
     return asked, stored, lengths
 
 
-def _turn_by_turn(
+def _by_key(
     setup: Setup, known: Callable[[Request], Response | None]
 ) -> dict[bytes, tuple[Case, Request]]:
-    """Return all requests; in conversations replies not *known* are as long as they may be."""
+    """Return all requests by key; replies in conversations not *known* are of maximal length."""
     asked: dict[bytes, tuple[Case, Request]] = {}
-    for case, first, turns in setup.asked():
+    for case, first, turns in setup.first_requests():
         request, longest = first, first.params["max_tokens"]
         asked[request_key(setup.provider, first)] = case, first
         for turn in turns:

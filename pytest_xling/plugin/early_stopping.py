@@ -1,9 +1,10 @@
-"""``--xling-stop-early``: look at the gates now and then, and ask no more once one has failed."""
+"""``--xling-stop-early``: judge the gates at interim looks, and stop asking once one fails."""
 
 from __future__ import annotations
 
 import time
 from functools import partial
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from pytest_xling.errors import ConfigError
@@ -26,15 +27,15 @@ if TYPE_CHECKING:
     from pytest_xling.plugin.setup import Setup
 
 AHEAD = 2
-"""A worker begins what belongs to a look if the look so many before it has been taken."""
+"""By how many looks a worker may run ahead of the last one that was taken."""
 WAIT_S, POLL_S = 120.0, 0.2
 
 
-def refuse_vain_looks(setup: Setup) -> None:
-    """Refuse to look where there is nothing to look at, or nothing to save.
+def check_stop_early(setup: Setup) -> None:
+    """Check that looking can stop anything.
 
     Raises:
-        ConfigError: there are no gates to look at, or their answers are not waited for.
+        ConfigError: there are no gates to look at, or nobody waits for a batch's answers.
     """
     if setup.thresholds is None:
         msg = (
@@ -43,7 +44,7 @@ def refuse_vain_looks(setup: Setup) -> None:
         )
         raise ConfigError(msg)
     if isinstance(setup.provider, Batching) and not setup.settings.batch_wait_s:
-        # Else it would hand in what belongs to all looks, and save nothing.
+        # Else it would submit the requests of all looks at once, and save nothing.
         msg = (
             "--xling-stop-early waits for the answers to each look, and --xling-batch-wait=0"
             " for none; leave one of them out"
@@ -51,8 +52,8 @@ def refuse_vain_looks(setup: Setup) -> None:
         raise ConfigError(msg)
 
 
-def in_random_order(items: list[pytest.Item], *, seed: int) -> None:
-    """Put the cases of each benchmark into their random order, in the places they take up now."""
+def shuffle_cases(items: list[pytest.Item], *, seed: int) -> None:
+    """Shuffle the cases of each benchmark by question, within the positions they have now."""
     from pytest_xling.gates.interim_looks import random_place  # noqa: PLC0415  imports numpy
 
     places: dict[str, list[tuple[int, bytes]]] = {}
@@ -61,23 +62,23 @@ def in_random_order(items: list[pytest.Item], *, seed: int) -> None:
         if case is not None:
             place = random_place(case.benchmark, case.question, seed=seed)
             places.setdefault(case.benchmark, []).append((index, place))
-    before = list(items)
-    for taken in places.values():
-        ordered = sorted(taken, key=lambda place: place[1])  # stable: a question's cases stay so
-        for (free, _), (index, _) in zip(taken, ordered, strict=True):
-            items[free] = before[index]
+    collected = list(items)
+    for unordered in places.values():
+        ordered = sorted(unordered, key=lambda place: place[1])  # stable within a question
+        for (index, _), (source, _) in zip(unordered, ordered, strict=True):
+            items[index] = collected[source]
 
 
 class EarlyStopping:
-    """Looks at the gates as answers come in, and knows which of them ended the run.
+    """Judges the gates at interim looks, as answers come in, until one of them fails.
 
-    Any process looks, whenever it is about to ask more: what it finds at a look is the same in all
-    of them, and the first to find a gate that failed says so in the run's record. A look that lacks
-    answers, for a fault took them, is not taken; the run is incomplete then.
+    Every process looks, whenever it is about to ask more: at one look all of them see the same, and
+    the first to see a gate fail puts that into the run's record. A look that lacks answers, because
+    of a fault, is not taken; the run is incomplete then.
     """
 
     def __init__(
-        self, context: Context, selection: Selection, annotators: Annotators, how: str
+        self, context: Context, selection: Selection, annotators: Annotators, schedule: str
     ) -> None:
         from pytest_xling.gates.interim_looks import Looks  # noqa: PLC0415  imports numpy
 
@@ -93,48 +94,42 @@ class EarlyStopping:
         seed = context.setup.settings.seed
         self.looks = {
             benchmark: Looks.of(
-                (case.question for case in cases), benchmark=benchmark, how=how, seed=seed
+                (case.question for case in cases), benchmark=benchmark, how=schedule, seed=seed
             )
             for benchmark, cases in self._cases.items()
         }
-        """By benchmark, those at it."""
+        """By benchmark."""
         self._taken = dict.fromkeys(self.looks, 0)
-        """By benchmark the number of the last look that was taken here."""
+        """By benchmark the number of the last look that this process took."""
         self._waits = context.is_worker
         self._stop: Stop | None = None
-        self._last: dict[str, int] = {}
-        """By benchmark the look that decides at the end."""
+        self._final: dict[str, int] = {}
+        """By benchmark the number of the look that decides at the end."""
         self._expected: dict[tuple[str, str, int], Expected] = {}
 
-    def cut(self) -> frozenset[int]:
-        """Cut the groups anew so that none goes beyond a look.
+    def regroup(self) -> frozenset[int]:
+        """Form the groups of cases anew so that no group spans two looks.
 
         Returns:
-            The numbers of those that are begun only once the look before them was taken.
+            The indices of the groups that begin only once the look before them was taken.
         """
-        cut: list[list[Case]] = []
-        stages: list[tuple[str, int]] = []
-        stretch: list[Case] = []
-        cases = self._selection.selected()
-        for number, case in enumerate(cases):
-            stretch.append(case)
-            stage = self._stage(case)
-            if number + 1 == len(cases) or self._stage(cases[number + 1]) != stage:
-                of_stage = groups_of(stretch, size=GROUP_CASES)
-                cut += of_stage
-                stages += [stage] * len(of_stage)
-                stretch = []
-        self._selection.groups = cut
-        return frozenset(n for n in range(1, len(cut)) if stages[n] != stages[n - 1])
+        groups: list[list[Case]] = []
+        barriers: set[int] = set()
+        for _, cases in groupby(self._selection.selected(), self._stage):
+            barriers.add(len(groups))
+            groups += groups_of(list(cases), size=GROUP_CASES)
+        self._selection.groups = groups
+        return frozenset(barriers - {0})
 
     def _stage(self, case: Case) -> tuple[str, int]:
+        """Return a case's benchmark, and the number of the first look that has its answer."""
         return case.benchmark, self.looks[case.benchmark].stages[case.question]
 
-    def before(self, case: Case) -> Stop | None:
-        """Return why *case*, not asked so far, is not asked any more, looking if it is time to.
+    def stop_before(self, case: Case) -> Stop | None:
+        """Return what stops the run before *case* is asked, looking first if a look is due.
 
-        Where other processes are slow to answer what came long before *case*, wait for them a
-        while: the next look may save what this one would ask.
+        Where other processes are slow to answer cases far ahead of *case*, wait a while: the look
+        at them may stop the run.
         """
         benchmark, stage = self._stage(case)
         until = time.monotonic() + WAIT_S
@@ -142,7 +137,7 @@ class EarlyStopping:
             self._stop = self._context.early_stop() or self._look()
             if not self._waits or self._taken[benchmark] >= stage - AHEAD:
                 break
-            # What met a fault, or a process that died with it, need not be waited for again.
+            # After a fault, or as long a wait, the answers will not come: wait never again.
             self._waits = time.monotonic() < until and not self._faults()
             time.sleep(POLL_S)
         return self._stop
@@ -155,9 +150,10 @@ class EarlyStopping:
         """Take the looks whose answers are all there, until a gate fails."""
         context, answered = self._context, self._answered()
         for benchmark, looks in self.looks.items():
-            for look in range(self._taken[benchmark] + 1, self._in(benchmark, answered) + 1):
+            last = self._last_complete(benchmark, answered)
+            for look in range(self._taken[benchmark] + 1, last + 1):
                 self._taken[benchmark] = look
-                failed = self._failed(benchmark, look)
+                failed = self._failed_gate(benchmark, look)
                 if failed is None:
                     continue
                 stop = Stop(
@@ -176,8 +172,8 @@ class EarlyStopping:
         with self._context.database.read() as connection:
             return set(by_case(connection, self._context.run_id, "case_id"))
 
-    def _in(self, benchmark: str, answered: set[tuple[str, str]]) -> int:
-        """Return the last look at a benchmark for which all answers are there."""
+    def _last_complete(self, benchmark: str, answered: set[tuple[str, str]]) -> int:
+        """Return the number of the last look at a benchmark that has all its answers."""
         missing = {
             self._stage(case)[1]
             for case in self._cases[benchmark]
@@ -185,8 +181,8 @@ class EarlyStopping:
         }
         return min(missing) - 1 if missing else self.looks[benchmark].last
 
-    def _failed(self, benchmark: str, look: int) -> GateSpec | None:
-        """Return the first gate of a benchmark that fails at a look; never an advisory one."""
+    def _failed_gate(self, benchmark: str, look: int) -> GateSpec | None:
+        """Return the first gate of a benchmark that fails at a look and is not advisory."""
         from pytest_xling.gates.decide import Decision  # noqa: PLC0415  statistics, for gates only
 
         decision = Decision(
@@ -198,7 +194,7 @@ class EarlyStopping:
         for spec in self._gates.get(benchmark, ()):
             if load("metric", spec.metric).fitted or spec.threshold.tier == "advisory":
                 continue
-            # What finds the labels is measured only for a gate that would fail.
+            # Annotators are measured only for a gate that would fail.
             if decision.by_scores(spec).outcome != "fail":
                 continue
             if decision.verdict(spec, measure=self._annotators.validate).outcome == "fail":
@@ -209,17 +205,17 @@ class EarlyStopping:
         """Return which scores decide at the end: those of the look at which the run ended."""
         if benchmark not in self.looks:
             return self._selection.expected(benchmark, metric)
-        if benchmark not in self._last:
+        if benchmark not in self._final:
             look, stop = self.looks[benchmark].last, self._context.early_stop()
             if stop is not None and stop.benchmark == benchmark:
                 look = stop.look
             elif stop is not None:
-                look = self._in(benchmark, self._answered())
-            self._last[benchmark] = look
-        return self._expected_at(self._last[benchmark], benchmark, metric)
+                look = self._last_complete(benchmark, self._answered())
+            self._final[benchmark] = look
+        return self._expected_at(self._final[benchmark], benchmark, metric)
 
     def _expected_at(self, look: int, benchmark: str, metric: str) -> Expected:
-        """Return which scores there should be by a look; none of what is fitted to all answers."""
+        """Return which scores a look needs; none of a metric that is fitted to all answers."""
         key = (benchmark, metric, look)
         if key not in self._expected:
             kind, looks = load("metric", metric), self.looks[benchmark]

@@ -87,16 +87,17 @@ async def _cancel_others() -> None:
 
 
 class Evaluation:
-    """Gives the results of a session's cases, evaluated a group at a time on a background loop.
+    """Evaluates the cases of a session, a group at a time, on a background loop.
 
-    The loop is started, and the connections are made, when the first case is asked for.
+    The loop starts, and connections are opened, when the first result is asked for.
 
     Args:
         context: of the session.
-        selection: the cases, their groups in the order tests will ask for them, and their metrics.
-        show: shows how far the evaluation has come.
-        stored: a benchmark whose cases get what the store has, where they are not selected. Nobody
-            is asked then; what the store has not met a fault. "" for all selected cases.
+        selection: the cases, their groups in the order of the tests, and their metrics.
+        show: shows the progress.
+        stored: a benchmark of which cases that are not selected are evaluated instead, with the
+            answers of the store: no model is asked, a case without an answer meets a fault. "" for
+            the selected cases.
     """
 
     def __init__(
@@ -113,9 +114,9 @@ class Evaluation:
         self._benchmarks = {b.name: b for b in context.setup.benchmarks.values()}
         self._stored = stored
         self.barriers: Collection[int] = ()
-        """Numbers of groups that are not begun before they are asked for."""
+        """Indices of the groups that are not begun ahead of their tests."""
         self.corpora_fault: XlingError | None = None
-        """Why what is scored last could not be."""
+        """Why the metrics that are fitted to all answers could not be computed."""
         self._corpora_scored = False
         self._recalled: set[str] = set()
         self._started: tuple[LoopThread, Run] | None = None
@@ -130,7 +131,7 @@ class Evaluation:
         self._start()
         key = (case.benchmark, case.id)
         if key not in self._results:
-            self._finish(self._group_of[key])
+            self._finish_group(self._group_of[key])
         result = self._results[key]
         self._selection.uses[key] -= 1
         if self._selection.uses[key] <= 0:
@@ -143,9 +144,9 @@ class Evaluation:
         return key in self._results or self._group_of.get(key) in self._futures
 
     def recall(self, benchmark: str) -> None:
-        """Take what the store has for the cases a gate rests on, which are not selected.
+        """Evaluate, once, the stored answers to a benchmark's cases that are not selected.
 
-        Nothing is asked: what is missing is missing to the gate.
+        No model is asked: the gate lacks what the store lacks.
         """
         if benchmark in self._recalled:
             return
@@ -160,18 +161,16 @@ class Evaluation:
         """Evaluate all cases, group by group, keeping nothing but what goes into the store."""
         self._start()
         for number in range(len(self._groups)):
-            self._finish(number)
+            self._finish_group(number)
             self._results.clear()
 
     def score_corpora(self) -> None:
         """Score the whole run with the metrics that are fitted to all answers, once.
 
-        Which those metrics are, and what was answered, is in the store: other processes may have
-        got the answers.
+        Metrics and answers are read from the store: other processes may have put them there.
 
         Raises:
-            XlingError: a metric, or an annotator it needs, failed; the run is incomplete, and every
-                gate that asks for it errs.
+            XlingError: a metric, or an annotator it needs, failed, now or at an earlier call.
         """
         if self.corpora_fault is not None:
             raise self.corpora_fault
@@ -191,9 +190,9 @@ class Evaluation:
             raise
 
     def score_rest(self) -> None:
-        """Score what is scored last, where no gate has asked for it; a fault is kept.
+        """Score with metrics that are fitted to all answers, if no gate has; note a fault.
 
-        In a shard nothing is: what is fitted to all answers is not fitted to a part of them.
+        In a shard nothing is done: it has only a part of the answers.
         """
         context = self._context
         if context.setup.shard is not None:
@@ -206,12 +205,12 @@ class Evaluation:
             self.corpora_fault = error
 
     def call(self, work: Callable[[Run], Coroutine[Any, Any, T]]) -> T:
-        """Do *work* with the run on its loop, and return what comes of it."""
+        """Run *work*, a coroutine function of the run, on its loop and return the result."""
         loop, run = self._start()
         return loop.call(work(run))
 
     def close(self) -> None:
-        """Stop asking, keep what was answered, give back connections and memory."""
+        """Stop asking, store what was answered, and free connections and memory."""
         if self._started is None:
             return
         (loop, run), self._started = self._started, None
@@ -221,7 +220,7 @@ class Evaluation:
             loop.close()
 
     def _start(self) -> tuple[LoopThread, Run]:
-        """Return the loop and the run, begun when they are first needed."""
+        """Return the loop and the run, starting them at the first call."""
         if self._started is not None:
             return self._started
         context, setup, stored = self._context, self._context.setup, self._stored
@@ -242,7 +241,7 @@ class Evaluation:
         # Workers do not look ahead: which groups they will get, only the controller knows.
         if not stored and not context.is_worker:
             ahead = LOOK_AHEAD_IF_STOPPING if context.config.option.maxfail else LOOK_AHEAD
-            # Moved by now, a model may have more connections.
+            # By now a local model may have been moved to Ray, where it has more connections.
             each = connections(setup.settings, setup.provider, workers=context.workers)
             self._window = ahead * each
         if stored:
@@ -251,10 +250,10 @@ class Evaluation:
             loop.submit(run.watch(context.parent))
         return self._started
 
-    def _finish(self, number: int) -> None:
-        """Have the results of a group, showing now and then how far the evaluation has come."""
+    def _finish_group(self, number: int) -> None:
+        """Wait for the results of a group, showing the progress now and then."""
         loop, run = self._start()
-        self._begin(loop, run, number)
+        self._begin_group(loop, run, number)
         self._look_ahead(loop, run, number)
         future = self._futures[number]
         while not wait([future], timeout=TICK_S).done:
@@ -276,10 +275,10 @@ class Evaluation:
             if begun >= self._window or following in self.barriers:
                 return
             if following not in self._futures:
-                self._begin(loop, run, following)
+                self._begin_group(loop, run, following)
                 begun += len(self._groups[following])
 
-    def _begin(self, loop: LoopThread, run: Run, number: int) -> None:
+    def _begin_group(self, loop: LoopThread, run: Run, number: int) -> None:
         if number not in self._futures:
             metrics = self._selection.metrics
             jobs = [self._job(case, metrics[case.benchmark]) for case in self._groups[number]]

@@ -1,4 +1,4 @@
-"""The exit status of a session with a model: one rule over what its hooks have found out.
+"""The exit status of a session with a model: one rule over the facts its hooks collect.
 
 docs/green.md shows the rule as a table, and tests/plugin/test_exit_status.py holds both.
 """
@@ -13,14 +13,14 @@ import pytest
 _RESULTS: Final = frozenset(
     {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED}
 )
-"""Exit statuses that speak of results; others say that the session itself did not end well."""
+"""Exit statuses of a session that ran to its end."""
 _STOPPED: Final = frozenset({pytest.ExitCode.INTERRUPTED, pytest.ExitCode.USAGE_ERROR})
-"""... and these, that it was not meant to go on."""
+"""Exit statuses of a session that the user, or a usage error, ended before all tests were run."""
 
 
 @dataclass(slots=True, kw_only=True)
 class RunFacts:
-    """What the hooks of a session have found out, as the controller or only process sees it."""
+    """The facts that the hooks of a session collect, in the controller or the only process."""
 
     pytest: int = 0
     """The status by pytest and other plugins."""
@@ -36,49 +36,49 @@ class RunFacts:
     """pytest ended the session before all tests were run, as with ``-x``."""
     faults: int = 0
     """Cases and gates that met a fault of a provider or of a step."""
-    unkept: bool = False
+    unsaved: bool = False
     """How the run ended could not be written into the store."""
     failed_cases: int = 0
     """Tests of cases that failed: pytest's status says so, too."""
     blocked: bool = False
-    """A verdict keeps the release back, whatever became of its test."""
+    """A verdict blocks the release, whatever the outcome of its test."""
     stopped_early: bool = False
     """A gate that failed at an interim look ended the run."""
     unjudged: bool = False
     """A gate that thresholds.yaml asks for was not judged, or a required language not selected."""
     undecided: bool = False
-    """Gates were judged, and none that estimates something has passed."""
+    """Gates were judged, and none with an estimate passed."""
     unwritten: bool = False
-    """A summary, a report, or a file that was to be changed, could not be written."""
+    """A summary or a report could not be written."""
     shard: bool = False
-    """A part of a run, which judges nothing and may be without questions."""
+    """The run is one shard, which judges no gate and may have no questions."""
 
     @property
     def lost(self) -> bool:
-        """Whether tests gave no result that should have."""
+        """Whether tests gave no result although nothing was meant to stop the session."""
         lost = self.crashes or self.internal_errors or (self.missing and not self.stopped)
         return bool(lost) and self.pytest not in _STOPPED
 
 
 def exit_status(facts: RunFacts) -> int:
-    """Decide the exit status: a mistake, then what is missing, then what is closed, else 0."""
+    """Decide the exit status; the first fact that holds, in this order, decides."""
     failed, incomplete = pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERNAL_ERROR
-    first = (
+    rules = (
         (facts.mistaken, pytest.ExitCode.USAGE_ERROR),
         (facts.pytest not in _RESULTS, facts.pytest),
-        (facts.lost or facts.faults > 0 or facts.unkept, incomplete),
+        (facts.lost or facts.faults > 0 or facts.unsaved, incomplete),
         (facts.pytest == failed or facts.blocked or facts.stopped_early, failed),
         (facts.unjudged or facts.unwritten, incomplete),
         (facts.undecided, failed),
         (facts.shard, pytest.ExitCode.OK),
     )
-    return next((status for holds, status in first if holds), facts.pytest)
+    return next((status for holds, status in rules if holds), facts.pytest)
 
 
 def run_status(facts: RunFacts) -> str:
-    """Tell how the run ended, as the store keeps it.
+    """Return how the run ended, as the store has it.
 
-    A gate that was left out makes no run incomplete: ``xling gate`` can judge it.
+    A gate that was not judged makes no run incomplete: ``xling gate`` can judge it.
 
     Returns:
         complete, stopped, incomplete or interrupted.

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from pytest_xling.records import Verdict
 
 _SMALLEST_P = 1e-300
-"""No p is 0: stands in the JUnit file for what is no larger."""
+"""Smaller p values are shown as this one in the JUnit file, none as 0."""
 _LONGEST_REASON = 2000
-"""Characters of a reason in the JUnit file: what decided a gate stands at its end."""
+"""Characters of a reason in the JUnit file; what decided a gate stands at its end."""
 
 
 class GateCheck:
@@ -40,7 +40,7 @@ class GateCheck:
         self._properties: list[tuple[str, object]] = []
 
     def set_up(self, item: pytest.Item) -> None:
-        """Say in the report which gate this is."""
+        """Add the gate and its limits to the properties of its test."""
         spec, context = self.spec, self._parts.context
         baseline = context.setup.baseline if spec.kind == "drop" else None
         self._properties = item.user_properties
@@ -104,22 +104,22 @@ class GateCheck:
             verdict = self.verdict()
         except XlingError as fault:
             pytest.fail(f"{self.spec.metric}: {fault}", pytrace=False)
-        made = verdict.estimate
+        estimate = verdict.estimate
         self._properties += [
             ("xling_outcome", verdict.outcome),
             ("xling_reason", printable(reason_of(verdict), limit=_LONGEST_REASON)),
-            ("xling_n", str(made.n)),
-            ("xling_unscored", str(made.unscored)),
-            ("xling_signature", made.signature),
+            ("xling_n", str(estimate.n)),
+            ("xling_unscored", str(estimate.unscored)),
+            ("xling_signature", estimate.signature),
             *(
                 (f"xling_{name}", f"{number:.6g}")
                 for name in ("value", "low", "high")
-                if (number := getattr(made, name)) is not None
+                if (number := getattr(estimate, name)) is not None
             ),
             *(
                 (f"xling_{name}", f"{max(number, _SMALLEST_P):.6g}")
                 for name in ("p", "p_holm")
-                if (number := getattr(made, name)) is not None
+                if (number := getattr(estimate, name)) is not None
             ),
         ]
         limits = verdict.threshold
@@ -130,7 +130,7 @@ class GateCheck:
             return
         if verdict.outcome == "inconclusive":
             message = f"INCONCLUSIVE {message}"
-            # Asking was stopped by a gate that failed: that one closes the gate, not this.
+            # The gate that failed and stopped the run fails its own test.
             if self._stopped:
                 pytest.skip(message)
         if advises(verdict):
@@ -141,7 +141,7 @@ class GateCheck:
 
 
 def _decision(parts: Parts) -> Decision:
-    """Return what decides the gates, now that the run is there."""
+    """Return what decides the gates of the run."""
     from pytest_xling.gates.decide import Decision  # noqa: PLC0415  statistics, for gates only
 
     return Decision(
@@ -153,14 +153,14 @@ def _decision(parts: Parts) -> Decision:
 
 
 def _limits(spec: GateSpec) -> Iterator[tuple[str, str]]:
-    """Yield what a gate is held to, as the properties of its test."""
+    """Yield the limits of a gate, as properties of its test."""
     for name in LIMITS[spec.kind]:
         limit = getattr(spec.threshold, name)
         if limit is None:
             continue
-        said = f"{limit:g}"
+        text = f"{limit:g}"
         if name == "max_flagged":
-            said = f"{limit} of {spec.threshold.repeats}"
+            text = f"{limit} of {spec.threshold.repeats}"
         elif name == "max_drop" and spec.threshold.relative_drop:
-            said = f"{100 * limit:g}%"
-        yield f"xling_{name}", said
+            text = f"{100 * limit:g}%"
+        yield f"xling_{name}", text

@@ -1,4 +1,4 @@
-"""What tests are about by their node ids: nothing else is known of them where workers collect."""
+"""Find the case or gate of a test by its node id, all the controller knows of workers' tests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NO_GATES_ID: Final = "no-gates"
-"""The id of the test that stands for gates where there are none."""
+"""The id of the skipped test of a benchmark without gates."""
 
 
 class NodeIds:
@@ -21,8 +21,8 @@ class NodeIds:
     Args:
         plans: by folder, the cases.
         gates: by folder, the ids of the gates there may be.
-        roots: what paths in node ids are relative to: the root directory, or where pytest was told
-            to look outside of that.
+        roots: the folders that paths in node ids are relative to: the root directory, and those
+            outside of it that pytest collects.
     """
 
     def __init__(
@@ -38,15 +38,16 @@ class NodeIds:
 
     def kind(self, nodeid: str) -> str | None:
         """Return ``GATE``, the group of the test's case, or None for any other test."""
-        about = self._about(nodeid)
-        return about.group if isinstance(about, Case) else about
+        match = self._case_or_gate(nodeid)
+        return match.group if isinstance(match, Case) else match
 
     def cases(self, nodeids: Sequence[str]) -> list[Case]:
         """Return the cases that tests are about, each once."""
-        about = (each for each in map(self._about, nodeids) if isinstance(each, Case))
-        return list({(case.benchmark, case.id): case for case in about}.values())
+        cases = (case for case in map(self._case_or_gate, nodeids) if isinstance(case, Case))
+        return list({(case.benchmark, case.id): case for case in cases}.values())
 
-    def _about(self, nodeid: str) -> Case | str | None:
+    def _case_or_gate(self, nodeid: str) -> Case | str | None:
+        """Return the case of a test, ``GATE`` for any gate, or None for any other test."""
         name = parse(nodeid)
         folder = self._folder(name.path)
         cases = self._cases.get(folder)

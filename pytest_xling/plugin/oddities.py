@@ -1,4 +1,4 @@
-"""What is allowed and may not be meant: files further up, limits and answers of nothing."""
+"""Likely mistakes: limits or a store that are not read, missing languages, unused answers."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ NAMED = 3
 """How many ids are named before the rest are only counted."""
 
 
-def further_up(settings: Settings, root: Path) -> Iterator[str]:
-    """Say where a store lies above the root directory while there is none in it.
+def store_above(settings: Settings, root: Path) -> Iterator[str]:
+    """Warn of a store in a folder above the root directory while there is none in it.
 
     pytest started in a subfolder with an ini file of its own takes that for the root directory.
     """
     usual = Settings.store.default
-    begun = settings.store == root / usual and not (root / usual).exists()
-    if begun and (path := _above(root, usual)):
+    is_new = settings.store == root / usual and not (root / usual).exists()
+    if is_new and (path := _in_parents(root, usual)):
         top = path.parents[len(usual.parts) - 1]
         yield (
             f"a new store is begun, and {path} is not used: the root directory is {root}; "
@@ -41,13 +41,13 @@ def further_up(settings: Settings, root: Path) -> Iterator[str]:
         )
 
 
-def refuse_limits_elsewhere(root: Path, folders: Iterable[Path], *, unread: Path | None) -> None:
+def refuse_unread_limits(root: Path, folders: Iterable[Path], *, unread: Path | None) -> None:
     """Refuse to run without limits where some lie above the root directory or a benchmark.
 
     Args:
         root: pytest's root directory, which has none.
         folders: the benchmarks of the run that are the project's own.
-        unread: where pytest's configuration would be looked for but for ``-c``; None without that.
+        unread: the folder whose ini files ``-c`` replaces; None without that option.
 
     Raises:
         ConfigError: names the file, and how to have it read.
@@ -60,9 +60,9 @@ def refuse_limits_elsewhere(root: Path, folders: Iterable[Path], *, unread: Path
                 "that out, or name the limits with --xling-thresholds"
             )
             raise ConfigError(msg)
-    for place in (root, *folders):
+    for folder in (root, *folders):
         for name in (USUAL_THRESHOLDS, Path(USUAL_THRESHOLDS).with_suffix(".yml")):
-            if (path := _above(place, name)) is not None:
+            if (path := _in_parents(folder, name)) is not None:
                 msg = (
                     f"no thresholds are in force, and {path} is not read: the root directory is "
                     f"{root}; say --rootdir={path.parent} or --xling-thresholds={path}"
@@ -70,8 +70,8 @@ def refuse_limits_elsewhere(root: Path, folders: Iterable[Path], *, unread: Path
                 raise ConfigError(msg)
 
 
-def _above(root: Path, name: str | Path) -> Path | None:
-    return next((path for up in root.parents if (path := up / name).is_file()), None)
+def _in_parents(folder: Path, name: str | Path) -> Path | None:
+    return next((path for up in folder.parents if (path := up / name).is_file()), None)
 
 
 def refuse_missing_languages(
@@ -84,44 +84,44 @@ def refuse_missing_languages(
     """Refuse a run without a language that thresholds.yaml requires, or its baseline has.
 
     Raises:
-        ConfigError: names the languages, who wants them, and the fix.
+        ConfigError: names the languages, what requires them, and the fix.
     """
     for folder, benchmark in benchmarks.items():
         name, planned = benchmark.name, {case.sample.language for case in plans[folder]}
-        wanted: list[tuple[str, Collection[str]]] = []
+        required: list[tuple[str, Collection[str]]] = []
         if thresholds is not None and thresholds.metrics(name):
-            codes, written = thresholds.required_languages(name)
-            wanted.append((f"{written} requires", codes))
+            codes, origin = thresholds.required_languages(name)
+            required.append((f"{origin} requires", codes))
         if baseline is not None:
-            there = {language for _, language in baseline.source.questions(name)}
-            wanted.append((f"baseline {baseline.reference} has", sorted(there)))
-        for who, languages in wanted:
-            if gone := [code for code in languages if code not in planned]:
-                lacking = [code for code in gone if code not in benchmark.languages()]
+            stored = {language for _, language in baseline.source.questions(name)}
+            required.append((f"baseline {baseline.reference} has", sorted(stored)))
+        for source, languages in required:
+            if missing := [code for code in languages if code not in planned]:
+                lacking = [code for code in missing if code not in benchmark.languages()]
                 why = f"; {benchmark.data} has no {', '.join(lacking)}" if lacking else ""
+                them = "it" if len(missing) == 1 else "them"
                 msg = (
-                    f"{who} {', '.join(gone)}, and {name} is not asked in "
-                    f"{'it' if len(gone) == 1 else 'them'}{why}. Ask in all (--langs), or accept "
-                    "that for work by hand with --xling-partial"
+                    f"{source} {', '.join(missing)}, and {name} is not asked in {them}{why}. Ask "
+                    "in all (--langs), or accept that for work by hand with --xling-partial"
                 )
                 raise ConfigError(msg)
 
 
-def limits_elsewhere(
+def unused_limits(
     thresholds: ThresholdFile,
     benchmarks: Mapping[Path, Benchmark],
     plans: Mapping[Path, Sequence[Case]],
     model: str,
 ) -> Iterator[str]:
-    """Say which limits of the benchmarks that are asked hold in no language for *model*."""
+    """Warn of limits of the benchmarks that apply to none of the run's languages and *model*."""
     for folder, benchmark in benchmarks.items():
         languages = {case.sample.language for case in plans[folder]}
         for metric in thresholds.metrics(benchmark.name):
-            at = (None, *thresholds.levels(benchmark.name, metric))
+            levels = (None, *thresholds.levels(benchmark.name, metric))
             if languages and not any(
                 thresholds.resolve(benchmark.name, metric, language, model, level=level)
                 for language in languages
-                for level in at
+                for level in levels
             ):
                 yield (
                     f"{thresholds.line(benchmark.name, metric)}: {metric!r} of {benchmark.name} "
@@ -130,22 +130,16 @@ def limits_elsewhere(
                 )
 
 
-def compared_with_stored(
+def unmatched_answers(
     provider: Stored,
     benchmarks: Mapping[Path, Benchmark],
     plans: Mapping[Path, Sequence[Case]],
     settings: Settings,
 ) -> Iterator[str]:
-    """Compare stored answers with what is to be asked; say what one has and the other has not.
-
-    Args:
-        provider: has the answers.
-        benchmarks: by folder.
-        plans: by folder, the cases.
-        settings: of the run.
+    """Warn of cases without stored answers, and of stored answers without a case.
 
     Raises:
-        ConfigError: there is not one answer to a benchmark.
+        ConfigError: a benchmark has no stored answer at all.
     """
     yield from getattr(provider, "oddities", ())
     stored = provider.answered
@@ -158,7 +152,7 @@ def compared_with_stored(
             msg = (
                 f"{settings.model} has no answer to benchmark {benchmark.name!r}, which asks "
                 f"{cases[0].sample.id!r} in {cases[0].sample.language!r}; the answers there are "
-                f"for {_some(ids)} in {', '.join(stored)}. Give the benchmark's own ids, or "
+                f"for {_first_ids(ids)} in {', '.join(stored)}. Give the benchmark's own ids, or "
                 "the folder of the benchmark that was asked"
             )
             raise ConfigError(msg)
@@ -168,9 +162,9 @@ def compared_with_stored(
                 f"languages of {benchmark.name} are those with stored answers; without: "
                 f"{', '.join(lacking)} (--langs=all asks for them)"
             )
-    if unknown := _unknown(stored, benchmarks, plans, settings):
+    if unknown := _unknown_ids(stored, benchmarks, plans, settings):
         number = amount(len(unknown), "sample")
-        yield f"stored answers to {number} that no benchmark of this run has: {_some(unknown)}"
+        yield f"stored answers to {number} that no benchmark of this run has: {_first_ids(unknown)}"
     asked = [
         (case.sample.id, case.sample.language, case.condition)
         for cases in plans.values()
@@ -180,22 +174,22 @@ def compared_with_stored(
         number = f"{amount(len(unread), 'stored answer')} {'is' if len(unread) == 1 else 'are'}"
         conditions = {condition for *_, condition in asked}
         designs = [benchmark.prompts.design for benchmark in benchmarks.values()]
-        yield f"{number} not asked for{_under(unread, conditions, designs, settings)}"
+        yield f"{number} not asked for{_unread_conditions(unread, conditions, designs, settings)}"
 
 
-def _under(
+def _unread_conditions(
     unread: Sequence[Condition],
     asked: Collection[Condition],
     designs: Sequence[Design],
     settings: Settings,
 ) -> str:
-    """Say under which conditions answers are *unread*, and which options ask for them, if any."""
+    """Word the conditions of *unread* answers, and the options that ask for them, if any do."""
     repeats = {condition.repeat for condition in asked}
     more = sorted({condition.repeat for condition in unread} - repeats)
     temperatures = {condition.temperature or 0.0 for condition in asked}
     stored = {condition.temperature for condition in unread if condition.temperature is not None}
     others = sorted(stored - temperatures)
-    under = [
+    words = [
         f"{name}{'' if len(values) == 1 else 's'} {listed}"
         for name, values, listed in (
             ("repeat", more, _ranges(more)),
@@ -203,19 +197,19 @@ def _under(
         )
         if values
     ]
-    samples, wanted = 1 + max({*repeats, *more}), sorted({*temperatures, *others})
-    wide = settings.replaced(samples=samples, temperatures=tuple(wanted))
-    then = {
+    samples, all_temperatures = 1 + max({*repeats, *more}), sorted({*temperatures, *others})
+    wide = settings.replaced(samples=samples, temperatures=tuple(all_temperatures))
+    readable = {
         (condition.repeat, temperature)
         for design in designs
         for condition in design.conditions(wide)
         for temperature in (condition.temperature or 0.0, None)
     }
     fix = ""
-    if under and all((condition.repeat, condition.temperature) in then for condition in unread):
-        listed = ",".join(f"{temperature:g}" for temperature in wanted)
+    if words and all((condition.repeat, condition.temperature) in readable for condition in unread):
+        listed = ",".join(f"{temperature:g}" for temperature in all_temperatures)
         fix = f"; --xling-samples={samples} --xling-temperatures={listed} asks for all"
-    return f"{':' if under else ''} {', '.join(under)}".rstrip() + fix
+    return f"{':' if words else ''} {', '.join(words)}".rstrip() + fix
 
 
 def _ranges(numbers: Sequence[int]) -> str:
@@ -229,13 +223,13 @@ def _ranges(numbers: Sequence[int]) -> str:
     return ", ".join(f"{run[0]} to {run[-1]}" if len(run) > 1 else f"{run[0]}" for run in runs)
 
 
-def _unknown(
+def _unknown_ids(
     stored: Mapping[str, frozenset[str]],
     benchmarks: Mapping[Path, Benchmark],
     plans: Mapping[Path, Sequence[Case]],
     settings: Settings,
 ) -> set[str]:
-    """Return the ids with answers that no benchmark has, whatever part of it is asked."""
+    """Return the ids with stored answers that no benchmark has, planned or not."""
     known = {case.sample.id for cases in plans.values() for case in cases}
     unknown = {sample_id for ids in stored.values() for sample_id in ids} - known
     if unknown:
@@ -247,7 +241,7 @@ def _unknown(
     return unknown
 
 
-def _some(ids: Iterable[str]) -> str:
-    named = [repr(sample_id) for sample_id in sorted(ids)]
-    more = f" and {len(named) - NAMED:,} more" if len(named) > NAMED else ""
-    return ", ".join(named[:NAMED]) + more
+def _first_ids(ids: Iterable[str]) -> str:
+    names = [repr(sample_id) for sample_id in sorted(ids)]
+    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more

@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from pytest_xling.store.runs import Progress
 
 QUIET_S = 2.0
-"""Say nothing of evaluations that are shorter."""
+"""Shorter evaluations show no progress."""
 EVERY_S = {True: 1.0, False: 30.0}
-"""On a terminal the line is rewritten; a log gets a line now and then."""
+"""Between two lines, on a terminal (which rewrites one) or not."""
 
 
-def sign_junit(context: Context) -> None:
-    """Say once in the JUnit file what is so of all tests: run, model, answers, metrics.
+def add_junit_properties(context: Context) -> None:
+    """Add to the JUnit file what all tests share: run, model, answers, signatures of metrics.
 
     Raises:
         StoreError: the store cannot be read.
@@ -49,17 +49,17 @@ def sign_junit(context: Context) -> None:
         steps = metric_steps(connection, context.run_id)
         new = freshness(connection, get_run(connection, context.run_id))
     xml.add_global_property("xling_answers", str(new))
-    # A metric is made alike for all benchmarks of a run.
+    # A metric has one signature in all benchmarks of a run.
     for metric, signature in sorted({step.metric: step.signature for step in steps}.items()):
         xml.add_global_property(f"xling_signature_{metric}", signature)
 
 
 class ProgressLine:
-    """Writes progress where pytest writes its own, never into what a test's output is caught in.
+    """Writes progress where pytest writes its own, never into the captured output of a test.
 
     Args:
         config: pytest's.
-        planned: tells, once asked, how many answers the run needs in all.
+        planned: returns how many answers the run needs; called at most once.
     """
 
     def __init__(self, config: pytest.Config, planned: Callable[[], int]) -> None:
@@ -74,7 +74,7 @@ class ProgressLine:
         self._writing = threading.Lock()
 
     def show(self, state: Progress) -> None:
-        """Show *state* if it is time to."""
+        """Show *state*, if enough time has passed."""
         reporter = self._config.pluginmanager.get_plugin("terminalreporter")
         if reporter is None or self._config.option.verbose < 0:
             return
@@ -97,8 +97,8 @@ class ProgressLine:
             self._write(reporter, line, terminal=terminal)
 
     def clear(self) -> None:
-        """Take the line off the terminal: what it says is no longer so."""
-        if not self._length:  # for each report of a test
+        """Take the line off the terminal."""
+        if not self._length:  # called for each report of a test
             return
         reporter = self._config.pluginmanager.get_plugin("terminalreporter")
         with self._writing:
@@ -138,7 +138,7 @@ def describe(state: Progress, *, done: int, seconds: float) -> str:
 
 
 class ProgressWatch:
-    """On the controller: shows what the workers tell the store."""
+    """On the controller: shows the progress that the workers put into the store."""
 
     def __init__(self, line: ProgressLine, context: Context) -> None:
         self._line = line
@@ -167,14 +167,14 @@ class ProgressWatch:
 
 
 class Reporting:
-    """Reports for the controller or the only process.
+    """Writes the reports, in the controller or the only process.
 
-    They are written when how the run ended is kept and pytest has shown its summary, and each by
-    itself: what goes wrong with one is told, and hides neither the outcome nor another.
+    They are written once the store has how the run ended and pytest has shown its summary. A fault
+    in one of them is shown, changes no outcome, and stops no other.
 
     In a step of GitHub Actions a line of the log can be a command to the runner, and a model's
-    answer can be such a line. From the start of the session to its end the runner is told to take
-    no line for a command, with a summary or without; the annotations come after that.
+    answer can be such a line. So commands are off from the start of the session to its end; our
+    annotations come after that.
     """
 
     def __init__(self, context: Context) -> None:
@@ -184,7 +184,7 @@ class Reporting:
         self._commands: list[str] = []
 
     def begin(self) -> None:
-        """Stop the runner of GitHub Actions from taking lines for commands."""
+        """Switch off the commands of a GitHub Actions runner."""
         if os.environ.get("GITHUB_ACTIONS") != "true":
             return
         from pytest_xling.reports.github.commands import stop_listening  # noqa: PLC0415
@@ -194,11 +194,11 @@ class Reporting:
             self._token = token
 
     def write(self) -> None:
-        """Write the reports, where a run has ended; let the runner listen again to its gates."""
+        """Write the reports, where a run has ended; then annotate gates with runner commands."""
         if self._context.ended:
             faults = [self._write_report()]
             if self._file:
-                faults.append(self._tell_github())
+                faults.append(self._write_github_summary())
             for fault in filter(None, faults):
                 self._write([fault], red=True)
                 self._context.facts.unwritten = True
@@ -209,45 +209,45 @@ class Reporting:
         self._write(self._commands)
 
     def _write_report(self) -> str:
-        """Write the report where one is asked for; return why there is none, "" if all is well."""
-        ours = self._context
-        file = ours.setup.settings.report
+        """Write the HTML report where one is asked for; return the fault, "" if all is well."""
+        context = self._context
+        file = context.setup.settings.report
         if file is None:
             return ""
         from pytest_xling.reports.html.page import write_report  # noqa: PLC0415
 
         try:
-            with ours.database.read() as connection:
-                write_report(connection, ours.came_to(connection), file)
+            with context.database.read() as connection:
+                write_report(connection, context.summary(connection), file)
         except REPORT_FAULTS as error:
-            again = f"`xling report {ours.run_id} -o report.html` writes it without asking anything"
-            return f"no report: {error}; {again}"
+            command = f"`xling report {context.run_id} -o report.html`"
+            return f"no report: {error}; {command} writes it without asking anything"
         self._write([f"report: {file}"])
         return ""
 
-    def _tell_github(self) -> str:
-        """Write the summary for GitHub; return why there is none, "" if all is well."""
+    def _write_github_summary(self) -> str:
+        """Write the summary for GitHub; return the fault, "" if all is well."""
         from pytest_xling.reports.github.commands import gate_annotations  # noqa: PLC0415
         from pytest_xling.reports.github.summary import MOST_BYTES, step_summary  # noqa: PLC0415
         from pytest_xling.reports.run_summary import failed_cases  # noqa: PLC0415
 
-        ours = self._context
-        settings = ours.setup.settings
+        context = self._context
+        settings = context.setup.settings
         workspace, file = os.environ.get("GITHUB_WORKSPACE"), Path(self._file)
         report = "" if settings.report is None else settings.report.name
         try:
-            with ours.database.read() as connection:
-                came_to = ours.came_to(connection)
+            with context.database.read() as connection:
+                summary = context.summary(connection)
         except REPORT_FAULTS as error:
             return f"no summary for GitHub: {error}"
-        # GitHub takes a limit of all that the step has said.
+        # GitHub limits the summary of a whole step.
         room = MOST_BYTES - (file.stat().st_size if file.is_file() else 0)
-        text = step_summary(came_to, report=report, most_bytes=room)
-        if failed := ours.facts.failed_cases:
+        text = step_summary(summary, report=report, most_bytes=room)
+        if failed := context.facts.failed_cases:
             text += f"\n❌ {failed_cases(failed)}, and no budget tolerates what they show\n"
-        text += "".join(f"\n⚠️ {warning}\n" for warning in ours.setup.warnings())
+        text += "".join(f"\n⚠️ {warning}\n" for warning in context.setup.warnings())
         self._commands = gate_annotations(
-            came_to.gates,
+            summary.gates,
             thresholds=settings.thresholds,
             workspace=Path(workspace) if workspace else None,
         )
@@ -258,12 +258,12 @@ class Reporting:
             return f"no summary for GitHub: {file}: {error.strerror or error}"
         return ""
 
-    def _write(self, lines: list[str], **look: bool) -> bool:
+    def _write(self, lines: list[str], **style: bool) -> bool:
         """Write *lines* where pytest writes its own; return whether there is such a place."""
         reporter = self._context.config.pluginmanager.get_plugin("terminalreporter")
         if reporter is None:
             return False
         for line in lines:
             reporter.ensure_newline()
-            reporter.write_line(line, **look)
+            reporter.write_line(line, **style)
         return True

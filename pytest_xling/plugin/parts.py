@@ -1,4 +1,4 @@
-"""What the cases and the gates of a session are evaluated, checked and decided with."""
+"""The parts of a session that its cases and gates are evaluated, checked and decided with."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Parts:
     evaluation: Evaluation
     annotators: Annotators
     stopping: EarlyStopping | None = None
-    """Where this process may ask no more once a gate has failed."""
+    """With ``--xling-stop-early``."""
     decision: Decision | None = None
-    """What decides the gates, from the first of them on."""
+    """What decides the gates; the first gate makes it."""
     causes_shown: set[str] = field(default_factory=set)
-    """Causes that a case of this process has shown in full, of which others were given up."""
+    """Faults for which cases are given up, once one case has shown them in full."""

@@ -1,8 +1,7 @@
-"""Where benchmarks are looked for: where pytest is told to look, or where they usually lie."""
+"""Where benchmarks are looked for: in the paths pytest is given, or in their usual folder."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,6 +13,8 @@ from pytest_xling.files.whole import display_path
 from pytest_xling.planning.benchmark import benchmarks_in, bundled, discover
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pytest_xling.config.option import Given
 
 USUAL = "benchmarks"
@@ -21,13 +22,13 @@ USUAL = "benchmarks"
 
 
 def choose_benchmarks(config: pytest.Config) -> str:
-    """Let pytest collect benchmarks where nobody named a path.
+    """Let pytest collect benchmarks where the command line has no path.
 
     Those are what ``--xling-benchmarks`` names, else the folder ``benchmarks`` in the root
     directory, unless pytest would look there anyway.
 
     Returns:
-        A line that says which were taken; "" where pytest looks where it always does.
+        A line that says which were chosen; "" where pytest's own paths stay.
 
     Raises:
         ConfigError: a benchmark is unknown, or a path is named as well.
@@ -44,20 +45,20 @@ def choose_benchmarks(config: pytest.Config) -> str:
         return ""
     root = config.rootpath
     if given is None:
-        there = set(discover([root / USUAL])) if config.invocation_params.dir == root else set()
-        if there <= set(discover(given_paths(config))):
+        usual = set(discover([root / USUAL])) if config.invocation_params.dir == root else set()
+        if usual <= set(discover(collected_paths(config))):
             return ""
-        places, source = [root / USUAL], f"ini {entry.dest}, if not said"
+        folders, source = [root / USUAL], f"ini {entry.dest}, if not said"
     else:
         names = sources_of(config).value(entry)
-        places, source = [_place(name, given, config) for name in names], given.source
-    config.args = [str(place) for place in places]
+        folders, source = [_folder_of(name, given, config) for name in names], given.source
+    config.args = [str(folder) for folder in folders]
     config.args_source = pytest.Config.ArgsSource.ARGS
-    return f"no path is given: benchmarks from {', '.join(map(display_path, places))} ({source})"
+    return f"no path is given: benchmarks from {', '.join(map(display_path, folders))} ({source})"
 
 
-def _place(name: str, given: Given, config: pytest.Config) -> Path:
-    """Return the folder that *name* stands for: a path, a benchmark of the project, or of ours."""
+def _folder_of(name: str, given: Given, config: pytest.Config) -> Path:
+    """Return the folder of a benchmark: *name* is a path, or a name in the project or bundled."""
     folder = given.base / name
     if discover([folder] if folder.is_dir() else []):
         return folder.resolve()
@@ -71,8 +72,8 @@ def _place(name: str, given: Given, config: pytest.Config) -> Path:
     return known[name]
 
 
-def given_paths(config: pytest.Config) -> list[Path]:
-    """Return where pytest is going to look, as far as it is there."""
-    given = [Path(argument.partition("::")[0]) for argument in config.args]
+def collected_paths(config: pytest.Config) -> list[Path]:
+    """Return the paths that pytest is going to collect, where they exist."""
     base = config.invocation_params.dir
-    return [path for path in (base / path for path in given) if path.exists()]
+    paths = (base / argument.partition("::")[0] for argument in config.args)
+    return [path for path in paths if path.exists()]

@@ -1,4 +1,4 @@
-"""Begin a run, or go on with one; and what the header says of it: name, parties, store."""
+"""Begin a run or continue one, and describe it in pytest's header."""
 
 from __future__ import annotations
 
@@ -38,23 +38,23 @@ LIBRARIES = ("pytest-xling", "pytest", "openai", "xllamacpp", "tiktoken", "py3la
 
 
 def header(context: Context, *, continues: str) -> list[str]:
-    """Say what is about to be asked of whom, and where it is kept."""
+    """Return the lines of pytest's header: the model, benchmarks, languages, store, and notices."""
     setup, settings = context.setup, context.setup.settings
     cases = {b.name: setup.plans[f] for f, b in setup.benchmarks.items()}
     languages = sorted({case.sample.language for plan in cases.values() for case in plan})
     release = f", version {settings.model_version}" if settings.model_version else ""
     thresholds = "none" if settings.thresholds is None else display_path(settings.thresholds)
     store = settings.store
-    kept = display_path(store) if isinstance(store, Path) else store
+    location = display_path(store) if isinstance(store, Path) else store
     lines = (
         f"model {setup.model}{release}; languages {', '.join(languages)}",
         f"benchmarks {', '.join(f'{name} ({len(plan)} cases)' for name, plan in cases.items())}",
-        f"thresholds {thresholds}; store {kept}",
+        f"thresholds {thresholds}; store {location}",
         f"run {context.run_id}" if context.run_id else "",
         "" if setup.shard is None else f"{setup.shard}; no gate is judged",
         continues,
-        _in_store(context),
-        _asked_beside(settings),
+        _stored_line(context),
+        _roles_line(settings),
         setup.patience(),
         *setup.notices(),
     )
@@ -65,15 +65,15 @@ def begin_run(context: Context) -> str:
     """Put the session's run into the store, and its name into the context.
 
     Returns:
-        A line that says so where an earlier run is gone on with; "" where it is new.
+        A line on the earlier run that is continued; "" where the run is new.
 
     Raises:
-        ConfigError: the run of that name is complete, still being made, or was told otherwise.
+        ConfigError: the run of that name is complete, still running, or had other settings.
         StoreError: the store cannot be written.
     """
     context.began = time.monotonic()
     setup, settings, now = context.setup, context.setup.settings, datetime.now(UTC)
-    name, shard = settings.run_name or _made_up_name(setup.model, now), setup.shard
+    name, shard = settings.run_name or _default_name(setup.model, now), setup.shard
     context.run_id = name if shard is None else shard.named(name)
     record = RunRecord(
         run_id=context.run_id,
@@ -91,28 +91,24 @@ def begin_run(context: Context) -> str:
         seed=settings.seed,
         owner=this_process(),
         seen_at=time.time(),
-        whole=setup.whole(),
+        whole=setup.case_counts(),
     )
-    began, line = _begin(context.database, record, setup)
+    began, line = _add_or_continue(context.database, record, setup)
     context.since = settings.answers_since(datetime.fromisoformat(began).timestamp())
     return line
 
 
-def _begin(database: Database, run: RunRecord, setup: Setup) -> tuple[str, str]:
-    """Put *run* into the store; where it has one of that name that did not end, go on with it.
+def _add_or_continue(database: Database, run: RunRecord, setup: Setup) -> tuple[str, str]:
+    """Put *run* into the store, or continue the one of its name that did not end.
 
     Returns:
-        When the run began, and a line that says that it goes on; "" where it is new.
-
-    Raises:
-        ConfigError: the run of that name is complete, still being made, or was told otherwise.
-        StoreError: the store cannot be written.
+        When the run began, and a line where it is continued; "" where it is new.
     """
     if setup.settings.run_name is None:
         with database.write() as connection:
             add_run(connection, run)
         return run.created_at, ""
-    # Before the lock: all questions are planned for it.
+    # Not in the write transaction, which locks the store: planning all requests takes time.
     with database.read() as connection:
         known = setup.replies(connection, since=0.0)
         asked = {(case.benchmark, case.id): key for case, key, _ in setup.requests(known)}
@@ -121,21 +117,21 @@ def _begin(database: Database, run: RunRecord, setup: Setup) -> tuple[str, str]:
         if earlier is None:
             add_run(connection, run)
             return run.created_at, ""
-        answered = _answered(connection, earlier, run, asked)
-        if parts := earlier.settings.get(SHARDS):  # it was merged of them
+        answered = _answered_before(connection, earlier, run, asked)
+        if parts := earlier.settings.get(SHARDS):  # it was merged from them
             run = replace(run, settings={**run.settings, SHARDS: parts})
         go_on(connection, run)
     line = f"continues run {run.run_id}: {answered:,} of {len(asked):,} answered"
     return earlier.created_at, line
 
 
-def _answered(
+def _answered_before(
     connection: Connection,
     earlier: RunRecord,
     run: RunRecord,
     asked: Mapping[tuple[str, str], bytes],
 ) -> int:
-    """Return how many cases are answered already, where *earlier* can be gone on with.
+    """Return how many cases *earlier* has answered, where *run* can continue it.
 
     Raises:
         ConfigError: it cannot; says why.
@@ -145,7 +141,7 @@ def _answered(
     if status == "running":
         msg = f"run {name!r} is being made by another process; wait for its end, or {other}"
         raise ConfigError(msg)
-    # CI repeats jobs: a shard may be made again, and asks for nothing then.
+    # CI repeats jobs: a shard may run again, and asks for nothing then.
     if status in {"complete", "stopped"} and shard_of(run) is None:
         msg = f"the store has a run named {name!r} already, and it is {status}; {other}"
         raise ConfigError(msg)
@@ -161,56 +157,56 @@ def _answered(
         msg = f"{refused}{'; '.join(changes)}. Say the same as then, or {other}"
         raise ConfigError(msg)
     keys = by_case(connection, name, "response_key")
-    here = {place: key for place, key in keys.items() if place[0] in run.whole}
-    if changed := sorted(place for place, key in here.items() if asked.get(place) != key):
+    known = {case: key for case, key in keys.items() if case[0] in run.whole}
+    if changed := sorted(case for case, key in known.items() if asked.get(case) != key):
         benchmark, case = changed[0]
         msg = (
-            f"{refused}{len(changed):,} of its {len(here):,} answered cases ask something else now "
-            f"or are gone, such as {case} of {benchmark}. Take back what was changed in its data "
-            f"or prompts, or {other}"
+            f"{refused}{len(changed):,} of its {len(known):,} answered cases ask something else "
+            f"now or are gone, such as {case} of {benchmark}. Take back what was changed in its "
+            f"data or prompts, or {other}"
         )
         raise ConfigError(msg)
-    return len(here)
+    return len(known)
 
 
-def _in_store(context: Context) -> str:
-    """Say how many of the answers are not asked for, and how old they are; "" without any."""
+def _stored_line(context: Context) -> str:
+    """Say how many answers the store has already, and how old they are; "" without any."""
     if not context.run_id:
         return ""
-    made, planned = context.setup.stored_answers(context.database, since=context.since)
-    if not made:
+    times, planned = context.setup.stored_answers(context.database, since=context.since)
+    if not times:
         return ""
-    age = age_text(time.time() - min(made))
+    age = age_text(time.time() - min(times))
     return (
-        f"{len(made):,} of {planned:,} answers are in the store, the oldest {age} old "
+        f"{len(times):,} of {planned:,} answers are in the store, the oldest {age} old "
         "(--xling-max-age=0 asks for all anew)"
     )
 
 
-def _asked_beside(settings: Settings) -> str:
-    """Say who else takes part, where it was said; "" where it was not."""
-    said, repeats = settings.parameters, settings.shared("judge_repeats")
+def _roles_line(settings: Settings) -> str:
+    """Name the judges, the translator and so on, as far as options name them."""
+    parameters, repeats = settings.parameters, settings.shared("judge_repeats")
     parts = {
         "judge": " and ".join(settings.judge) or None,
         "each asked": None if repeats == 1 else f"{repeats} times",
         "translator": settings.translator,
         "evidence from": settings.search,
-        "encoder": said.get("encoder"),
-        "stances by": said.get("stance"),
-        "empathy by": said.get("empathy"),
-        "claims checked by": said.get("support"),
+        "encoder": parameters.get("encoder"),
+        "stances by": parameters.get("stance"),
+        "empathy by": parameters.get("empathy"),
+        "claims checked by": parameters.get("support"),
         "text in": "English" if settings.shared("text_in") == "english" else None,
     }
     return "; ".join(f"{name} {value}" for name, value in parts.items() if value is not None)
 
 
 def _digest(file: Path | None) -> str | None:
-    """Return what tells the contents of a thresholds file from those of others."""
+    """Return a digest of the contents of a thresholds file."""
     return None if file is None else hashlib.sha256(file.read_bytes()).hexdigest()[:16]
 
 
-def _made_up_name(model: str, now: datetime) -> str:
-    """Return a name that says when and what, and is new: ``20261121-094103-gpt-4o-3f2a``."""
+def _default_name(model: str, now: datetime) -> str:
+    """Return a new name with the time and the model: ``20261121-094103-gpt-4o-3f2a``."""
     short = re.sub(r"[^A-Za-z0-9.]+", "-", model).strip("-")[:32]
     return f"{now:%Y%m%d-%H%M%S}-{short}-{secrets.token_hex(2)}"
 

@@ -1,4 +1,4 @@
-"""Which cases and gates there are in a session, which were selected, and which go together."""
+"""The cases and gates of a session: which there are, which are selected, which form groups."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pytest_xling.planning.outcome import refuse_flags
 from pytest_xling.planning.plan import chosen_languages, groups_of, planned_scores
 from pytest_xling.plugin.declared import flags_checked, markers, named_metrics
 from pytest_xling.plugin.node_ids import NO_GATES_ID, NodeIds
-from pytest_xling.plugin.places import given_paths
+from pytest_xling.plugin.places import collected_paths
 from pytest_xling.records import ALL_LANGUAGES, Expected
 from pytest_xling.scheduling.groups import PER_WORKER, assign_groups
 
@@ -36,14 +36,13 @@ if TYPE_CHECKING:
 NO_GATES = "thresholds.yaml sets no gate for this benchmark, its metrics, languages and model"
 NO_SEARCH_ID = "no-search"
 MISCONFIGURED = "pytest-xling is misconfigured: "
-"""Begins what is said of a mistake; a worker's report has nothing else to know it by."""
+"""How messages on mistakes in the configuration begin: so reports of workers are recognised."""
 _SELECT_ONE_BY_ONE = {"_pytest", "pytest_xling", "__channelexec__", "_hypothesis_pytestplugin"}
-"""Packages that select tests, or look at them, one by one; what xdist runs in workers has no name
-of its own."""
+"""Packages whose hooks select each test by itself; ``__channelexec__`` is xdist's worker."""
 _NAMED = 5
 """Gates named before the rest are only counted."""
 GROUP_CASES = 64
-"""Cases evaluated together where there are no workers to share with."""
+"""Cases evaluated together where there are no workers."""
 
 
 class MisconfiguredError(pytest.Collector.CollectError):
@@ -54,17 +53,17 @@ class MisconfiguredError(pytest.Collector.CollectError):
 
 
 def case_of(item: pytest.Item) -> Case | None:
-    """Return the case a test is about, if it is about one."""
+    """Return the case that a test is parametrised with, if any."""
     return getattr(_check_of(item, "xling_case"), "case", None)
 
 
 def gate_of(item: pytest.Item) -> GateSpec | None:
-    """Return the gate a test is about, if it is about one."""
+    """Return the gate that a test is parametrised with, if any."""
     return getattr(_check_of(item, "xling_gate"), "spec", None)
 
 
 def is_gate(item: pytest.Item) -> bool:
-    """Tell whether a test is about a gate, or would be if there were one."""
+    """Tell whether a test has the fixture for gates, even if there is no gate."""
     return "xling_gate" in getattr(item, "fixturenames", ())
 
 
@@ -74,16 +73,16 @@ def _check_of(item: pytest.Item, fixture: str) -> object:
 
 
 class Selection:
-    """Parametrises tests, and knows afterwards what pytest selected of them."""
+    """Parametrises tests with cases and gates, and notes which of them pytest selected."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
         self._setup = context.setup
-        self._roots = [context.config.rootpath, *given_paths(context.config)]
+        self._roots = [context.config.rootpath, *collected_paths(context.config)]
         self.collected: list[str] = []
         """The node ids the workers have collected, where tests are handed to them."""
         self.metrics: dict[str, tuple[str, ...]] = {}
-        """By benchmark: the metrics its selected tests name."""
+        """By benchmark: the metrics of its selected tests."""
         self.groups: list[list[Case]] = []
         """Selected cases to be evaluated together, in the order of the tests."""
         self.planned: Counter[tuple[str, str]] = Counter()
@@ -91,17 +90,17 @@ class Selection:
         self.gates: list[GateSpec] = []
         """Selected gates."""
         self.judged_later: list[GateSpec] = []
-        """Gates that are judged once all shards are there: of their cases, scores are needed."""
+        """In a shard: its selected gates, judged once all shards are there. Metrics are scored."""
         self.recalled: dict[str, list[Case]] = {}
-        """By benchmark: the cases its selected gates rest on, where they are not selected."""
+        """By benchmark: all cases that selected gates rest on, where some are not selected."""
         self.uses: Counter[tuple[str, str]] = Counter()
-        """By benchmark and id: how many selected tests are about a case."""
+        """By benchmark and id: how many selected tests are parametrised with a case."""
         self._skipped: set[tuple[str, str]] = set()
         self._selected: dict[str, list[Case]] = {}
         self._planned_scores: dict[tuple[str, str], Planned] = {}
         self._gates_of: dict[tuple[str, str], list[GateSpec]] = {}
-        """By benchmark and metric, in all languages of the run."""
-        self._metrics_named: dict[tuple[Path, tuple[str, ...]], tuple[str, ...]] = {}
+        """By benchmark and metric, in all languages of the run, selected or not."""
+        self._metrics_of: dict[tuple[Path, tuple[str, ...]], tuple[str, ...]] = {}
         self._asserted: dict[tuple[str, str, int | None], tuple[str, ...]] = {}
 
     def parametrize(
@@ -111,9 +110,9 @@ class Selection:
         case_check: Callable[[Case], object],
         gate_check: Callable[[GateSpec], object],
     ) -> None:
-        """Make a test of every case, and of every gate, of the benchmark in the test's folder."""
+        """Parametrize a test with the cases, and the gates, of the benchmark in its folder."""
         folder = metafunc.definition.path.parent.resolve()
-        with _mistakes_of(metafunc.definition.nodeid):
+        with _naming_test(metafunc.definition.nodeid):
             why = self._without_search(metafunc, folder)
         if why:
             for fixture in {"xling_case", "xling_gate"}.intersection(metafunc.fixturenames):
@@ -121,13 +120,15 @@ class Selection:
                 metafunc.parametrize(fixture, [skipped], ids=[NO_SEARCH_ID])
             return
         if "xling_case" in metafunc.fixturenames:
-            self._refuse_flags(metafunc, self._metrics(metafunc))
-            cases = self._cut(self._plan(folder))
+            metrics = self._checked_metrics(metafunc)
+            # What a test asserts in vain of every case is refused before anything is asked.
+            with _naming_test(metafunc.definition.nodeid):
+                refuse_flags(flags_checked(metafunc.function), _kinds(metrics))
+            cases = self._shard_cases(self._plan(folder))
             ids = [case.id for case in cases]
             metafunc.parametrize("xling_case", [case_check(case) for case in cases], ids=ids)
         if "xling_gate" in metafunc.fixturenames:
-            named = self._metrics(metafunc)
-            gates = self._gates(folder, named)
+            gates = self._gates(folder, self._checked_metrics(metafunc))
             checks: list[Any] = [gate_check(gate) for gate in gates]
             ids = [gate.id for gate in gates]
             if not gates:
@@ -135,21 +136,21 @@ class Selection:
                 ids = [NO_GATES_ID]
             metafunc.parametrize("xling_gate", checks, ids=ids)
 
-    def _cut(self, cases: list[Case]) -> list[Case]:
-        """Return the cases of the shard, where nobody selects by what other tests there are.
+    def _shard_cases(self, cases: list[Case]) -> list[Case]:
+        """Return the cases of this shard, unless other plugins select tests by their number.
 
-        Else, and where that leaves none, others too, which are deselected after all selection.
+        Else return all, and one where the shard has none: they are deselected after all selection.
         """
         shard = self._setup.shard
-        if shard is None or _counted_by_others(self._context.config):
+        if shard is None or _select_by_number(self._context.config):
             return cases
         return [case for case in cases if shard.has(case)] or cases[:1]
 
     def leave_to_other_shards(self, items: list[pytest.Item]) -> None:
-        """Deselect gates, and cases of other shards, once all else has selected; others stay.
+        """In a shard, deselect gates and cases of other shards, after all other selection.
 
-        Where nobody else selects there are no cases of others by then: a test takes some kB, run
-        or not. The metrics of gates are scored here; they are judged when all shards are there.
+        Where nobody selects by number, cases of other shards are no tests at all: each takes some
+        kB, run or not.
         """
         shard = self._setup.shard
         if shard is None:
@@ -165,16 +166,16 @@ class Selection:
             items[:] = filter(is_ours, items)
             self._context.config.hook.pytest_deselected(items=elsewhere)
 
-    def deselected(self, items: Sequence[pytest.Item]) -> None:
-        """Note tests that are not selected: no gate rests on what the user skips."""
+    def note_skipped(self, items: Sequence[pytest.Item]) -> None:
+        """Note the cases that the user skips: no gate rests on them."""
         for item in items:
             case = case_of(item)
             if case is not None and item.get_closest_marker("skip"):
                 self._skipped.add((case.benchmark, case.id))
 
-    def note(self, items: Sequence[pytest.Item]) -> None:
+    def note_selected(self, items: Sequence[pytest.Item]) -> None:
         """Note the selected tests: *items*, after all deselection."""
-        self.deselected(items)
+        self.note_skipped(items)
         selected: dict[tuple[str, str], Case] = {}
         metrics: dict[str, dict[str, None]] = {}
         tested: dict[str, Case] = {}
@@ -182,14 +183,14 @@ class Selection:
             metrics.setdefault(later.benchmark, {})[later.metric] = None
         for item in items:
             if (spec := gate_of(item)) is not None:
-                # Scored even where no test of a case names it: the gate needs the scores.
+                # Scored even where no test of a case names the metric: the gate needs the scores.
                 self.gates.append(spec)
                 metrics.setdefault(spec.benchmark, {})[spec.metric] = None
             # What the user skips is neither asked nor counted.
             case = case_of(item)
             if case is None or item.get_closest_marker("skip"):
                 continue
-            metrics.setdefault(case.benchmark, {}).update(dict.fromkeys(self._named(item)))
+            metrics.setdefault(case.benchmark, {}).update(dict.fromkeys(self._metrics(item)))
             key = (case.benchmark, case.id)
             self.uses[key] += 1
             selected[key] = case
@@ -200,7 +201,7 @@ class Selection:
             self._selected.setdefault(case.benchmark, []).append(case)
         self._recall()
         if not self._context.is_worker:
-            self.groups = groups_of(self._whole(selected.values()), size=GROUP_CASES)
+            self.groups = groups_of(self._whole_groups(selected.values()), size=GROUP_CASES)
             return
         nodeids = [item.nodeid for item in items]
         units: dict[int, dict[tuple[str, str], Case]] = {}
@@ -213,17 +214,17 @@ class Selection:
             if nodeid in tested:
                 case = tested[nodeid]
                 units.setdefault(unit, {})[case.benchmark, case.id] = case
-        self.groups = [self._whole(unit.values()) for unit in units.values()]
+        self.groups = [self._whole_groups(unit.values()) for unit in units.values()]
         # Tests that do not look like cases by their node ids run where xdist sends them.
         rest = selected.keys() - {key for unit in units.values() for key in unit}
-        others = self._whole(selected[key] for key in selected if key in rest)
+        others = self._whole_groups(selected[key] for key in selected if key in rest)
         self.groups += groups_of(others, size=1)
 
     @property
     def per_worker(self) -> int:
-        """In how many units a worker gets its questions: one for each interim look, or more.
+        """The number of units in which a worker gets its cases: at least one per interim look.
 
-        Where answers come in batches, a unit makes one: as few as may be.
+        A unit is one batch, where the provider answers in batches: then as few as possible.
         """
         fewest = 1 if isinstance(self._setup.provider, Batching) else PER_WORKER
         how = self._setup.settings.stop_early
@@ -231,15 +232,15 @@ class Selection:
 
     @property
     def last_failed(self) -> bool:
-        """Whether only tests that failed are selected. Gates rest on the others, too."""
+        """Whether only tests that failed last time are selected; gates rest on the others, too."""
         return bool(self._context.config.getoption("lf", default=False))
 
     def kinds(self, benchmark: str) -> dict[str, MetricKind]:
-        """Return the metrics a benchmark is scored with, and the kind of each."""
+        """Return the kind of each metric of a benchmark."""
         return _kinds(self.metrics[benchmark])
 
     def _recall(self) -> None:
-        """Find out which gates rest on cases that are not selected."""
+        """Find the benchmarks whose selected gates rest on cases that are not selected."""
         for name in {gate.benchmark for gate in self.gates}:
             selected = self._selected.get(name, ())
             if selected and not self.last_failed:
@@ -254,11 +255,11 @@ class Selection:
             if len(planned) > len(selected):
                 self.recalled[name] = planned
 
-    def _whole(self, cases: Iterable[Case]) -> list[Case]:
-        """Return *cases* with those of a group side by side and in their order.
+    def _whole_groups(self, cases: Iterable[Case]) -> list[Case]:
+        """Return *cases* ordered by group and position.
 
-        Where gates rest on all of a benchmark, groups are whole: what is scored together for a part
-        of a group would count beside what is scored for all of it.
+        Where gates rest on all cases of a benchmark, groups are completed: a score over a part of a
+        group would count beside that over all of it.
         """
         chosen = {(case.benchmark, case.id): case for case in cases}
         groups = {case.group for case in chosen.values() if case.benchmark in self.recalled}
@@ -287,32 +288,32 @@ class Selection:
         return list({(c.benchmark, c.id): c for c in chain(cases, *recalled)}.values())
 
     def node_ids(self) -> NodeIds:
-        """Return what tells by its node id what a test is about."""
+        """Return the index of this session's cases and gates by node id."""
         return NodeIds(self._setup.plans, self._gate_ids(), self._roots)
 
     def _gate_ids(self) -> dict[Path, set[str]]:
         ids: dict[Path, set[str]] = {folder: set() for folder in self._setup.benchmarks}
         for folder, known in ids.items():
             for metric in self._limited(folder):
-                with suppress(ConfigError):  # told where the gates are collected
+                with suppress(ConfigError):  # raised again where the gates are collected
                     known.update(gate.id for gate in self._gates_of_metric(folder, metric))
         return ids
 
     def _without_search(self, metafunc: pytest.Metafunc, folder: Path) -> str:
-        """Say why a test is skipped whose metrics need evidence; "" where somebody searches.
+        """Say why a test is skipped whose metrics need evidence; "" where a search is named.
 
-        What thresholds limit is not skipped where no other test is scored with it: that nobody
-        searches is then a mistake.
+        Limited metrics that no other test in the folder can score are not skipped: that no search
+        is named is then a mistake.
         """
         if "search" in self._setup.roles or folder not in self._setup.plans:
             return ""
-        metrics = self._named(metafunc.definition)
+        metrics = self._metrics(metafunc.definition)
         searching = self._searching(metrics)
         if not searching:
             return ""
-        if held := set(metrics).intersection(self._limited(folder)):
-            held.difference_update(*(m for m in markers(folder) if not self._searching(m)))
-        if held:
+        if limited := set(metrics).intersection(self._limited(folder)):
+            limited.difference_update(*(m for m in markers(folder) if not self._searching(m)))
+        if limited:
             return ""
         return (
             f"{', '.join(searching)}: name where to search for evidence, such as "
@@ -320,7 +321,7 @@ class Selection:
         )
 
     def _searching(self, metrics: Sequence[str]) -> list[str]:
-        """Return those of *metrics* that rest on a search."""
+        """Return those of *metrics* whose annotators search."""
         factory = self._setup.factory
         return [
             metric
@@ -332,43 +333,43 @@ class Selection:
             )
         ]
 
-    def _metrics(self, metafunc: pytest.Metafunc) -> tuple[str, ...]:
-        """Return the metrics a test is scored with, each of which can be made."""
-        where, folder = metafunc.definition.nodeid, metafunc.definition.path.parent.resolve()
+    def _checked_metrics(self, metafunc: pytest.Metafunc) -> tuple[str, ...]:
+        """Return the metrics of a test, once they and their annotators are checked."""
+        nodeid, folder = metafunc.definition.nodeid, metafunc.definition.path.parent.resolve()
         self._plan(folder)
-        factory, metrics = self._setup.factory, self._named(metafunc.definition)
+        factory, metrics = self._setup.factory, self._metrics(metafunc.definition)
         if not metrics:
             name = self._setup.benchmarks[folder].name
             msg = (
-                f"{where}: nothing to score: limit metrics of {name} in thresholds.yaml, such as "
+                f"{nodeid}: nothing to score: limit metrics of {name} in thresholds.yaml, such as "
                 "wrong_language: {max_rate: 0.05}, or name some in a test file: "
                 'pytestmark = pytest.mark.xling(metrics=["wrong_language", …])'
             )
             raise MisconfiguredError(msg)
-        with _mistakes_of(where):
-            for metric in metrics:
-                made = factory.make("metric", metric)
-                made.check()
-                for annotator in factory.annotators_of(made).values():
+        with _naming_test(nodeid):
+            for name in metrics:
+                metric = factory.make("metric", name)
+                metric.check()
+                for annotator in factory.annotators_of(metric).values():
                     annotator.check()
                     if annotator.asks is not None:
-                        self._setup.check_role(annotator.asks, metric, folder=folder)
+                        self._setup.check_role(annotator.asks, name, folder=folder)
         return metrics
 
-    def _named(self, test: pytest.Item) -> tuple[str, ...]:
-        """Return the metrics of a test: its marker's, and what is limited and left to it.
+    def _metrics(self, test: pytest.Item) -> tuple[str, ...]:
+        """Return the metrics of a test: its marker's, and limited ones that no marker names.
 
-        A limit needs no marker: what thresholds.yaml limits and no marker in the folder names, in
-        whatever file, is scored with every test.
+        A limit needs no marker: what thresholds.yaml limits and no marker in the folder's files
+        names is scored with every test.
         """
         marker = test.get_closest_marker("xling")
         own = tuple(marker.kwargs.get("metrics", ())) if marker else ()
-        if (test.path, own) not in self._metrics_named:
+        if (test.path, own) not in self._metrics_of:
             folder = test.path.parent.resolve()
-            known = named_metrics(folder) | set(own)
-            left = [metric for metric in self._limited(folder) if metric not in known]
-            self._metrics_named[test.path, own] = tuple(dict.fromkeys([*own, *left]))
-        return self._metrics_named[test.path, own]
+            marked = named_metrics(folder) | set(own)
+            unmarked = [metric for metric in self._limited(folder) if metric not in marked]
+            self._metrics_of[test.path, own] = tuple(dict.fromkeys([*own, *unmarked]))
+        return self._metrics_of[test.path, own]
 
     def needs_tests(self, folder: Path) -> bool:
         """Tell whether *folder* is a benchmark of this session without a test file."""
@@ -378,9 +379,9 @@ class Selection:
         )
 
     def asserted(self, case: Case) -> Sequence[str]:
-        """Return the flags a case asserts where its test names none: those held to a rate.
+        """Return the flags a case asserts where its test names none: those with a limited rate.
 
-        That is to a ``max_rate`` or to ``max_cases``, in the case's language, at its level, or of
+        The limit is a ``max_rate`` or ``max_cases``, in the case's language, at its level, or over
         all languages together.
         """
         key = (case.benchmark, case.sample.language, case.sample.level)
@@ -388,28 +389,23 @@ class Selection:
             self._asserted[key] = tuple(
                 metric
                 for metric, kind in self.kinds(case.benchmark).items()
-                if kind == "flag" and any(map(_is_of_rates, self.limits(case, metric)))
+                if kind == "flag" and any(map(_limits_rate, self.limits(case, metric)))
             )
         return self._asserted[key]
 
     def limits(self, case: Case, metric: str) -> Sequence[Threshold]:
-        """Return what an answer to *case* counts for: limits of its language, level and of all."""
+        """Return the limits *case* counts for: of its language, its level, and all languages."""
         file, level = self._setup.thresholds, case.sample.level
         if file is None:
             return ()
         place, model = (case.benchmark, metric), self._setup.model
         language = case.sample.language
-        held = [
+        thresholds = (
             file.resolve(*place, language, model),
             None if level is None else file.resolve(*place, language, model, level=level),
             file.resolve(*place, ALL_LANGUAGES, model),
-        ]
-        return [limits for limits in held if limits is not None]
-
-    def _refuse_flags(self, metafunc: pytest.Metafunc, metrics: Sequence[str]) -> None:
-        """Refuse what a test asserts of every case in vain, before anything is asked."""
-        with _mistakes_of(metafunc.definition.nodeid):
-            refuse_flags(flags_checked(metafunc.function), _kinds(metrics))
+        )
+        return [threshold for threshold in thresholds if threshold is not None]
 
     def _plan(self, folder: Path) -> list[Case]:
         if folder not in self._setup.plans:
@@ -487,13 +483,13 @@ class Selection:
     def unjudged(
         self, judged: Collection[tuple[str, str]]
     ) -> tuple[list[tuple[str, str]], list[str]]:
-        """Find the gates that thresholds.yaml asks for of what was asked, and that were not judged.
+        """Return the gates in the languages that were asked which were not judged.
 
         Args:
             judged: benchmark and id of each gate that was.
 
         Returns:
-            Benchmark and id of each, and what to say of them, a line for each benchmark.
+            Benchmark and id of each, and lines on them and on required languages not selected.
         """
         file = self._setup.thresholds
         asked: dict[str, set[str]] = {}
@@ -503,9 +499,9 @@ class Selection:
         lines: list[str] = []
         for folder, benchmark in self._setup.benchmarks.items():
             name, chosen = benchmark.name, chosen_languages(benchmark, self._setup.settings)
-            # Gates that were selected without cases rest on answers that are there already.
-            alone = name not in asked and name in {of for of, _ in judged}
-            languages = set(chosen) if alone else asked.get(name, set())
+            # Gates that were selected without cases rest on answers that the store has.
+            only_gates = name not in asked and any(each == name for each, _ in judged)
+            languages = set(chosen) if only_gates else asked.get(name, set())
             if file is None or not languages or not (metrics := file.metrics(name)):
                 continue
             every = [gate for metric in metrics for gate in self._gates_of_metric(folder, metric)]
@@ -513,17 +509,17 @@ class Selection:
             left = [gate.id for gate in due if (name, gate.id) not in judged]
             gates += ((name, gate) for gate in left)
             if left or not due:
-                lines.append(_left_out(name, due, left, file))
-            required, written = file.required_languages(name)
-            if gone := [code for code in required if code in chosen and code not in languages]:
+                lines.append(_unjudged_line(name, due, left, file))
+            required, origin = file.required_languages(name)
+            if missing := [code for code in required if code in chosen and code not in languages]:
                 lines.append(
-                    f"{written} requires {', '.join(gone)}, and no case of {name} in it was "
+                    f"{origin} requires {', '.join(missing)}, and no case of {name} in it was "
                     "selected (exit 3); select all, or say --xling-partial"
                 )
         return gates, lines
 
     def expected(self, benchmark: str, metric: str) -> Expected:
-        """Return which scores of a metric its gates are decided by."""
+        """Return the scores of a metric that its gates expect."""
         key = (benchmark, metric)
         if key not in self._planned_scores:
             self._planned_scores[key] = planned_scores(
@@ -538,13 +534,10 @@ class Selection:
         )
 
 
-def _left_out(
+def _unjudged_line(
     benchmark: str, due: Sequence[GateSpec], left: Sequence[str], file: ThresholdFile
 ) -> str:
-    """Say that gates of a benchmark were not judged, and what to do.
-
-    Of those that were *due* all are *left*, or some; of none, none.
-    """
+    """Say that no gate was *due*, or that those *left* of them were not judged."""
     where = file.line(benchmark, file.metrics(benchmark)[0])
     if not due:
         return (
@@ -568,8 +561,8 @@ def _left_out(
 
 
 @contextmanager
-def _mistakes_of(nodeid: str) -> Iterator[None]:
-    """Have a mistake in the configuration name the test it shows in."""
+def _naming_test(nodeid: str) -> Iterator[None]:
+    """Have messages on mistakes in the configuration begin with the test's node id."""
     try:
         yield
     except ConfigError as error:
@@ -577,8 +570,8 @@ def _mistakes_of(nodeid: str) -> Iterator[None]:
         raise MisconfiguredError(msg) from error
 
 
-def _counted_by_others(config: pytest.Config) -> bool:
-    """Tell whether a selection may look at more than each test by itself, as ``-k`` does.
+def _select_by_number(config: pytest.Config) -> bool:
+    """Tell whether hooks may select tests otherwise than each by itself, as ``-k`` does.
 
     Such as one that samples tests: a conftest.py's, another plugin's, or pytest's by earlier runs.
     """
@@ -589,8 +582,8 @@ def _counted_by_others(config: pytest.Config) -> bool:
     )
 
 
-def _is_of_rates(limits: Threshold) -> bool:
-    return limits.max_rate is not None or limits.max_cases is not None
+def _limits_rate(threshold: Threshold) -> bool:
+    return threshold.max_rate is not None or threshold.max_cases is not None
 
 
 def _kinds(metrics: Iterable[str]) -> dict[str, MetricKind]:
@@ -598,10 +591,7 @@ def _kinds(metrics: Iterable[str]) -> dict[str, MetricKind]:
 
 
 def _together(cases: Iterable[Case]) -> list[Case]:
-    """Return *cases* with those of a group side by side and in their order.
-
-    Whatever reordered the tests must not decide which answers are scored together.
-    """
+    """Return *cases* ordered by group and position, whatever reordered the tests."""
     groups: dict[str, list[Case]] = {}
     for case in cases:
         groups.setdefault(case.group, []).append(case)

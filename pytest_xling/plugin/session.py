@@ -18,13 +18,13 @@ from pytest_xling.plugin.command_line import usage_errors
 from pytest_xling.plugin.context import FAULT, GIVEN_UP, MISTAKE, Context
 from pytest_xling.plugin.early_stopping import (
     EarlyStopping,
-    in_random_order,
-    refuse_vain_looks,
+    check_stop_early,
+    shuffle_cases,
 )
 from pytest_xling.plugin.ending import Ending
 from pytest_xling.plugin.evaluation import Evaluation
 from pytest_xling.plugin.gates import GateCheck
-from pytest_xling.plugin.output import ProgressLine, ProgressWatch, Reporting, sign_junit
+from pytest_xling.plugin.output import ProgressLine, ProgressWatch, Reporting, add_junit_properties
 from pytest_xling.plugin.parts import Parts
 from pytest_xling.plugin.run_header import begin_run, header
 from pytest_xling.plugin.selection import MISCONFIGURED, Selection, gate_of
@@ -41,11 +41,11 @@ if TYPE_CHECKING:
     from pytest_xling.plugin.setup import Setup
 
 MISTAKES = (MISCONFIGURED, f"{ConfigError.__module__}.{ConfigError.__name__}: ")
-"""What shows in the report of a file that cannot be collected for a mistake of this kind; the
+"""Texts in the report of a file that cannot be collected for a mistake in the configuration; the
 second where the file itself raises it."""
 COLLECT_GARBAGE_AFTER = 10_000
-"""Objects that a session makes between two looks for garbage; Python's own is 700. Nearly all that
-grows with the cases (items, reports, properties) stays to the end, and looking at it is in vain."""
+"""The first threshold of the garbage collector; Python's own is 700. Nearly all objects that grow
+in number with the cases (items, reports, properties) stay to the end."""
 
 
 def start(config: pytest.Config) -> None:
@@ -71,7 +71,7 @@ class XlingSession:
         self.selection = Selection(context)
         self._line = ProgressLine(config, self.selection.planned_cases)
         if setup.settings.stop_early is not None:
-            refuse_vain_looks(setup)
+            check_stop_early(setup)
         self._evaluation = Evaluation(context, self.selection, show=self._line.show)
         self._annotators = Annotators(context, self._evaluation)
         self._parts = Parts(
@@ -90,7 +90,7 @@ class XlingSession:
     # Before anything runs
 
     def pytest_report_header(self) -> list[str]:
-        """Say what is about to be asked of whom, and where it is kept."""
+        """Show the model, benchmarks, languages, store, and notices."""
         return header(self.context, continues=self._continues)
 
     @pytest.hookimpl(tryfirst=True)
@@ -104,7 +104,7 @@ class XlingSession:
             return
         self._reporting.begin()
         with usage_errors(), file_errors():
-            context.open_cluster()  # where it is not there, no run is begun
+            context.open_cluster()  # before the run, which a missing cluster must not begin
             self._continues = begin_run(context)
         if context.distributed:
             self._watch = ProgressWatch(self._line, context)
@@ -114,7 +114,7 @@ class XlingSession:
     def pytest_collect_file(
         self, file_path: Path, parent: pytest.Collector
     ) -> pytest.Collector | None:
-        """Give a benchmark without a test file its tests."""
+        """Collect the default tests of a benchmark that has no test file."""
         if file_path.name != PROMPTS or not self.selection.needs_tests(file_path.parent):
             return None
         from pytest_xling.plugin.default_tests import collect_tests  # noqa: PLC0415  seldom needed
@@ -122,7 +122,7 @@ class XlingSession:
         return collect_tests(file_path, parent)
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
-        """Make a test of every case, and of every gate, of the benchmark in the test's folder."""
+        """Parametrize tests with the cases, and the gates, of the benchmark in their folder."""
         self.selection.parametrize(
             metafunc,
             case_check=partial(CaseCheck, self._parts),
@@ -131,84 +131,84 @@ class XlingSession:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> Generator[None]:
-        """Put gates after everything else, whoever else selects and orders, as ``--ff`` does."""
+        """Put gates after everything else, whatever other plugins order, as ``--ff`` does."""
         yield
         items.sort(key=lambda item: gate_of(item) is not None)
         settings = self.context.setup.settings
         if settings.stop_early is not None:
-            in_random_order(items, seed=settings.seed)
+            shuffle_cases(items, seed=settings.seed)
         self.selection.leave_to_other_shards(items)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Note what was selected."""
-        context, how = self.context, self.context.setup.settings.stop_early
-        self.selection.note(session.items)
-        if how is not None and not (context.asks_nothing or context.distributed):
-            stopping = EarlyStopping(context, self.selection, self._annotators, how)
+        context, schedule = self.context, self.context.setup.settings.stop_early
+        self.selection.note_selected(session.items)
+        if schedule is not None and not (context.asks_nothing or context.distributed):
+            stopping = EarlyStopping(context, self.selection, self._annotators, schedule)
             self._parts.stopping = stopping
             if not context.is_worker:
-                self._evaluation.barriers = stopping.cut()
+                self._evaluation.barriers = stopping.regroup()
         if not context.is_worker:
-            self._leave_out()
-        # What is imported and collected by now stays: no need to look through it for garbage.
+            self._drop_unselected()
+        # What is imported and collected by now stays: the garbage collector may ignore it.
         gc.freeze()
 
     def pytest_report_collectionfinish(self) -> list[str]:
-        """Say which gates cannot decide, before anything is asked."""
-        return self._foretold(self.selection.gates)
+        """Show which gates cannot decide for their annotators, before anything is asked."""
+        return self._doubt_lines(self.selection.gates)
 
-    def _foretold(self, gates: Sequence[GateSpec]) -> list[str]:
+    def _doubt_lines(self, gates: Sequence[GateSpec]) -> list[str]:
         if self.context.is_worker or not self.context.run_id:
             return []
-        with contextlib.suppress(XlingError):  # the gates themselves meet it, and say so
-            return [f"xling: {line}" for line in self._annotators.foretell(gates)]
+        with contextlib.suppress(XlingError):  # the gates meet it again, and report it
+            return [f"xling: {line}" for line in self._annotators.doubt_lines(gates)]
         return []
 
     def pytest_deselected(self, items: list[pytest.Item]) -> None:
         """Note what was not selected."""
-        self.selection.deselected(items)
+        self.selection.note_skipped(items)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
-        """Note what the workers have collected; all the same."""
+        """Note the tests that the workers have collected; all have the same."""
         if not self.selection.collected:
             self.selection.collected = ids
-            self._leave_out()
-            for line in self._foretold(self.selection.gates_collected()):
-                self.context.tell(line)
+            self._drop_unselected()
+            for line in self._doubt_lines(self.selection.gates_collected()):
+                self.context.write_line(line)
 
-    def _leave_out(self) -> None:
-        """Leave out of a run that is gone on with what was selected earlier and is not now."""
+    def _drop_unselected(self) -> None:
+        """Drop from a continued run the cases that were selected earlier and are not now."""
         if self._continues and not self.selection.last_failed:
-            kept = {(case.benchmark, case.id) for case in self.selection.to_score()}
+            cases = {(case.benchmark, case.id) for case in self.selection.to_score()}
             with self.context.database.write() as connection:
-                leave_out_cases(connection, self.context.run_id, but=kept)
+                leave_out_cases(connection, self.context.run_id, but=cases)
 
     # Running
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        """Evaluate the case a test is about."""
+        """Evaluate the test's case, or add its gate to its properties."""
         if (check := _check_of(item)) and not self.context.asks_nothing:
             check.set_up(item)
 
     def pytest_runtest_teardown(self, item: pytest.Item) -> None:
-        """Let go of what the test had."""
+        """Release the answer of the test's case."""
         check = _check_of(item)
         if isinstance(check, CaseCheck):
             check.tear_down()
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
-        """Let go of what a case or a gate has reported; tests of others keep what they record."""
+        """Release the properties of cases and gates once reported; other tests keep theirs."""
         ran = yield
         if _check_of(item):
             item.user_properties = []
         return ran
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Know a mistake in the configuration, whoever found it."""
+        """Note a mistake in the configuration, wherever it was found."""
         if report.failed and any(sign in str(report.longrepr) for sign in MISTAKES):
             self.context.facts.mistaken = True
 
@@ -222,9 +222,9 @@ class XlingSession:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Count faults, wherever they happened."""
+        """Count faults, mistakes and failed cases, of all workers."""
         self._line.clear()
-        # A plugin that runs a test again calls the outcome of the first time something else.
+        # Plugins that rerun a test give its first run another outcome.
         if not report.failed:
             return
         names = {name for name, _ in report.user_properties}
@@ -240,11 +240,11 @@ class XlingSession:
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:  # noqa: ANN401  xdist's
         """Tell a worker which run it works for."""
-        self.context.tell_worker(node.workerinput)
+        self.context.configure_worker(node.workerinput)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> object:  # noqa: ANN401
-        """Hand out samples in groups and gates last."""
+        """Schedule the cases of a group together, and gates last."""
         from pytest_xling.scheduling.waves import GroupedWaves  # noqa: PLC0415
 
         kind = self.selection.node_ids().kind
@@ -254,7 +254,7 @@ class XlingSession:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None]:
-        """Stop asking and keep everything; decide once nobody else does.
+        """Stop asking and store everything; decide the exit status after all other plugins.
 
         That is before pytest shows its summary, for its terminal reporter is registered later.
         """
@@ -274,11 +274,11 @@ class XlingSession:
         self._evaluation.close()
         if asked:
             with contextlib.suppress(StoreError):  # those who lost something by it report it
-                sign_junit(self.context)
+                add_junit_properties(self.context)
 
     @pytest.hookimpl(wrapper=True, trylast=True)
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> Generator[None]:
-        """Say what is missing before all that others say, and what came of the run after it."""
+        """Show what is missing before all other summaries, and that of the run after them."""
         if self.context.is_worker:
             return (yield)
         self._ending.show_missing(terminalreporter)
@@ -286,7 +286,7 @@ class XlingSession:
         self._ending.show(terminalreporter)
 
     def pytest_unconfigure(self) -> None:
-        """Write reports when all is said and how the run ended is kept; close the store.
+        """Write the reports after everything else; close the store.
 
         A report that is asked for and cannot be written ends the session with 3.
         """
@@ -298,7 +298,7 @@ class XlingSession:
 
 
 def _check_of(item: pytest.Item) -> CaseCheck | GateCheck | None:
-    """Return what a test is about: a case, a gate or neither."""
+    """Return the case or gate that a test is parametrised with, if any."""
     callspec = getattr(item, "callspec", None)
     if callspec is None:
         return None

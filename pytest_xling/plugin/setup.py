@@ -1,4 +1,4 @@
-"""Turn what pytest was told into settings, benchmarks and a provider, all checked."""
+"""Turn pytest's configuration into settings, benchmarks and providers, all checked."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ from pytest_xling.planning.parallel import pairing
 from pytest_xling.planning.plan import check_chats, make_request, plan, turns_asked
 from pytest_xling.planning.shards import Shard
 from pytest_xling.planning.thresholds import read_thresholds
-from pytest_xling.plugin.declared import describe_defined
+from pytest_xling.plugin.declared import describe_own_metrics
 from pytest_xling.plugin.oddities import (
-    compared_with_stored,
-    further_up,
-    limits_elsewhere,
-    refuse_limits_elsewhere,
     refuse_missing_languages,
+    refuse_unread_limits,
+    store_above,
+    unmatched_answers,
+    unused_limits,
 )
-from pytest_xling.plugin.places import choose_benchmarks, given_paths
+from pytest_xling.plugin.places import choose_benchmarks, collected_paths
 from pytest_xling.records import ENGLISH
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """A run about to be made: everything is known and checked, nothing has been asked."""
+    """All that a run needs, read and checked before anything is asked."""
 
     settings: Settings
     thresholds: ThresholdFile | None
@@ -77,8 +77,8 @@ class Setup:
     model: str
     """The model's name as thresholds.yaml and reports know it."""
     roles: Mapping[Role, Sequence[Provider]]
-    """Who judges, translates and searches. The model under test judges itself unless told
-    otherwise, as in XLingEval; nobody translates or searches unless told to."""
+    """Who judges, translates and searches. By default the model under test judges itself, as in
+    XLingEval, and nobody translates or searches."""
     factory: StepFactory
     """What metrics and annotators are made with."""
     benchmarks: Mapping[Path, Benchmark]
@@ -88,19 +88,19 @@ class Setup:
     pivots: Mapping[str, str]
     """By benchmark the language others are compared with, where there is one."""
     request: Callable[[Case, Benchmark], Request]
-    """Gives the first request of a case of a benchmark."""
+    """Returns the first request of a case of a benchmark."""
     baseline: Baseline | None = None
     """What the run is compared with."""
-    taken: str = ""
-    """Where the benchmarks were looked for, where nobody named a path."""
+    source: str = ""
+    """A line on where the benchmarks were looked for, where no path was given."""
     left_out: int = 0
     """Cases that a transcript says nobody asked."""
     oddities: Sequence[str] = ()
-    """What is allowed and may not be meant, a line each."""
+    """Warnings of likely mistakes, a line each."""
 
     @property
     def shard(self) -> Shard | None:
-        """The part of the run that is made here; None where all of it is."""
+        """The shard that this run is; None where it is all of the run."""
         text = self.settings.shard
         return None if text is None else Shard.read(text)
 
@@ -124,21 +124,20 @@ class Setup:
     def requests(
         self, known: Callable[[Request], Response | None] | None = None
     ) -> Iterator[tuple[Case, bytes, Request]]:
-        """Yield each case with its request and the key its answer is kept under.
+        """Yield each case, in a shard only its own, with the key of its answer and its request.
 
-        Of a conversation that is the last request, as far as its replies are *known*. In a shard
-        its own cases only.
+        Of a conversation that is the last request, as far as its replies are *known*.
         """
         from pytest_xling.engine.answering import request_key  # noqa: PLC0415  when something runs
         from pytest_xling.engine.conversation import known_end  # noqa: PLC0415  likewise
 
-        for case, request, turns in self.asked():
+        for case, request, turns in self.first_requests():
             # A single question has no replies to look up.
             last = known_end(request, turns, known)[0] if turns and known else request
             yield case, request_key(self.provider, last), last
 
-    def asked(self) -> Iterator[tuple[Case, Request, tuple[Turn, ...]]]:
-        """Yield each case with its first request and the turns after it, in a shard its own."""
+    def first_requests(self) -> Iterator[tuple[Case, Request, tuple[Turn, ...]]]:
+        """Yield each case, in a shard only its own, with its first request and further turns."""
         shard = self.shard
         for folder, benchmark in self.benchmarks.items():
             for case in self.plans[folder]:
@@ -149,7 +148,7 @@ class Setup:
     def replies(
         self, connection: Connection, *, since: float
     ) -> Callable[[Request], Response | None]:
-        """Return what gives the reply to a request that a store has had since *since*, if any."""
+        """Return a function that looks up the reply to a request, stored since *since*, if any."""
         from pytest_xling.engine.answering import (  # noqa: PLC0415  when something runs
             decode_response,
             request_key,
@@ -164,9 +163,9 @@ class Setup:
         return known
 
     def stored_answers(self, database: Database, *, since: float) -> tuple[list[float], int]:
-        """Return when the answers that the store has were made, and how many there are to be.
+        """Return the times of the answers that the store has, and how many answers are planned.
 
-        What was made before *since*, in seconds since 1970, does not count.
+        Times are in seconds since 1970; answers before *since* do not count.
         """
         from pytest_xling.store.outputs import made_at  # noqa: PLC0415  imports the store
 
@@ -175,8 +174,8 @@ class Setup:
             keys = {key for _, key, _ in self.requests(known)}
             return list(made_at(connection, keys, since=since).values()), len(keys)
 
-    def whole(self) -> dict[str, dict[str, int]]:
-        """Return by benchmark and language how many cases there are, whatever the limit is."""
+    def case_counts(self) -> dict[str, dict[str, int]]:
+        """Return by benchmark and language how many cases there are without ``--xling-limit``."""
         unlimited = self.settings.replaced(limit=None)
         counts: dict[str, dict[str, int]] = {}
         for folder, benchmark in self.benchmarks.items():
@@ -185,7 +184,7 @@ class Setup:
             counts[benchmark.name] = dict(Counter(case.sample.language for case in cases))
         return counts
 
-    def compared(self, connection: Connection, run_id: str) -> Comparison | None:
+    def comparison(self, connection: Connection, run_id: str) -> Comparison | None:
         """Compare a run of this setup with the baseline; None where none is named."""
         if self.baseline is None:
             return None
@@ -196,15 +195,16 @@ class Setup:
         return compare(connection, run, self.baseline, pivots=self.pivots.get)
 
     def patience(self) -> str:
-        """Say how long a model may answer nothing; "" where none is far away."""
-        others = chain.from_iterable(self.roles.values())
-        far = [provider for provider in (self.provider, *others) if provider.paid]
+        """Say how long a remote model may answer nothing; "" where there is none."""
+        providers = (self.provider, *chain.from_iterable(self.roles.values()))
+        if not any(provider.paid for provider in providers):
+            return ""
         patience = f"{patience_for(self.settings.timeout_s):g} s of patience"
-        return f"{patience} with a model that answers nothing (--xling-timeout)" if far else ""
+        return f"{patience} with a model that answers nothing (--xling-timeout)"
 
     def notices(self) -> list[str]:
-        """Return what the user should know of the data, a line each."""
-        notices: dict[str, None] = {self.taken: None} if self.taken else {}
+        """Return notices about the benchmarks and their data, then warnings, a line each."""
+        notices: dict[str, None] = {self.source: None} if self.source else {}
         for folder, benchmark in self.benchmarks.items():
             languages = sorted({case.sample.language for case in self.plans[folder]})
             if line := pairing(benchmark, self.plans[folder]):
@@ -223,7 +223,7 @@ class Setup:
         return [*notices, *self.warnings()]
 
     def warnings(self) -> list[str]:
-        """Return what is allowed and may not be meant, a line each; told at the end, too."""
+        """Return warnings of likely mistakes, a line each; they are shown at the end, too."""
         file = self.thresholds
         drops = file is not None and any(
             file.limits(benchmark.name, metric, "max_drop")
@@ -235,15 +235,15 @@ class Setup:
 
 
 def read_setup(config: pytest.Config) -> Setup:
-    """Read and check all that this session was told.
+    """Read and check the options, the thresholds and the benchmarks of a session.
 
     Raises:
         ConfigError: names the place of the mistake and the fix.
     """
     root = config.rootpath
     sources = replace(sources_of(config), language_code=language_code)
-    taken = choose_benchmarks(config)
-    folders = discover(given_paths(config))
+    source = choose_benchmarks(config)
+    folders = discover(collected_paths(config))
     _check_names(folders)
     if not folders:
         where = ", ".join(config.args) or str(root)
@@ -258,16 +258,15 @@ def read_setup(config: pytest.Config) -> Setup:
     if path is not None:
         limited = sorted({*folders, *discover([root, path.parent])})
     else:
-        here, ours = config.invocation_params.dir.resolve(), set(bundled().values())
-        own = [each for each in folders if each not in ours or each.is_relative_to(here)]
-        refuse_limits_elsewhere(root, own, unread=here if config.option.inifilename else None)
-    others = [folder for folder in limited if folder not in folders]
-    declare_languages([*others, *folders])
-    declare_checks([*others, *folders])
-    describe_defined([*others, *folders], root=root)
+        cwd, ours = config.invocation_params.dir.resolve(), set(bundled().values())
+        own = [each for each in folders if each not in ours or each.is_relative_to(cwd)]
+        refuse_unread_limits(root, own, unread=cwd if config.option.inifilename else None)
+    known_folders = [*(folder for folder in limited if folder not in folders), *folders]
+    declare_languages(known_folders)
+    declare_checks(known_folders)
+    describe_own_metrics(known_folders, root=root)
     if path is not None:
-        known = {benchmark_name(folder) for folder in limited}
-        thresholds = read_thresholds(path, benchmarks=known)
+        thresholds = read_thresholds(path, benchmarks=set(map(benchmark_name, limited)))
     refuse_unknown_variables(os.environ)
     refuse_gone_keys(config.getini)
     settings = settle(sources)
@@ -276,12 +275,12 @@ def read_setup(config: pytest.Config) -> Setup:
     roles = make_roles(settings, provider)
     check_data_names(settings.data, folders)
     stored = provider if isinstance(provider, Stored) else None
-    everywhere = sources.given(Settings.languages) is not None
-    only = None if stored is None or everywhere else frozenset(stored.answered)
+    by_answers = stored is not None and sources.given(Settings.languages) is None
+    answered = frozenset(stored.answered) if stored is not None and by_answers else None
     benchmarks = {
-        folder: open_benchmark(folder, data=settings.data, answered=only) for folder in folders
+        folder: open_benchmark(folder, data=settings.data, answered=answered) for folder in folders
     }
-    # A transcript may cover a part of the questions, and say so.
+    # A transcript may say that some questions were not asked.
     unasked: Collection[tuple[str, str, int]] = getattr(provider, "left_out", ())
     plans = {folder: plan(benchmark, settings) for folder, benchmark in benchmarks.items()}
     asked = {
@@ -295,11 +294,11 @@ def read_setup(config: pytest.Config) -> Setup:
     model, baseline = _model_name(settings, provider), _baseline(settings)
     if not settings.partial:
         refuse_missing_languages(benchmarks, asked, thresholds=thresholds, baseline=baseline)
-    oddities = [*further_up(settings, root)]
+    oddities = [*store_above(settings, root)]
     if thresholds is not None:
-        oddities += limits_elsewhere(thresholds, benchmarks, asked, model)
+        oddities += unused_limits(thresholds, benchmarks, asked, model)
     if stored is not None:
-        oddities += compared_with_stored(stored, benchmarks, asked, settings)
+        oddities += unmatched_answers(stored, benchmarks, asked, settings)
     return Setup(
         settings=settings,
         thresholds=thresholds,
@@ -312,7 +311,7 @@ def read_setup(config: pytest.Config) -> Setup:
         pivots={b.name: pivot for b in benchmarks.values() if (pivot := b.prompts.design.pivot)},
         request=partial(make_request, settings=settings, provider=provider, model=model),
         baseline=baseline,
-        taken=taken,
+        source=source,
         left_out=sum(len(cases) - len(asked[folder]) for folder, cases in plans.items()),
         oddities=oddities,
     )
@@ -329,16 +328,16 @@ def _baseline(settings: Settings) -> Baseline | None:
 
 def _check_names(folders: Sequence[Path]) -> None:
     """Refuse two benchmarks of one name: thresholds, store and reports know them by it."""
-    named: dict[str, Path] = {}
+    by_name: dict[str, Path] = {}
     for folder in folders:
         name = benchmark_name(folder)
-        if name in named:
+        if name in by_name:
             msg = (
-                f"two benchmarks are named {name!r}: {named[name]} and {folder}; "
+                f"two benchmarks are named {name!r}: {by_name[name]} and {folder}; "
                 "rename one, or run them one at a time"
             )
             raise ConfigError(msg)
-        named[name] = folder
+        by_name[name] = folder
 
 
 def _model_name(settings: Settings, provider: Provider) -> str:

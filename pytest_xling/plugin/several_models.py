@@ -1,4 +1,4 @@
-"""Several models on one command line: a run of each by a pytest of its own, then a comparison."""
+"""Several models on one command line: run each in a pytest of its own, then compare them."""
 
 from __future__ import annotations
 
@@ -33,24 +33,24 @@ _ORDER: Final = (
     pytest.ExitCode.TESTS_FAILED,
     pytest.ExitCode.INTERNAL_ERROR,
 )
-"""What one status for all of them is, most telling first: a mistake, a closed gate, what lacks."""
+"""Exit statuses of single runs, the one that decides that of all first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Model:
-    """A model and what its run is told beside what all are."""
+class _ModelRun:
+    """The run of one model, and the arguments that it alone gets."""
 
-    name: str
+    model: str
     slug: str
-    run: str
+    name: str
     junit: Path | None
     arguments: tuple[str, ...]
 
 
 def run_each(config: pytest.Config, models: Sequence[str]) -> int:
-    """Make a run of each of *models*, compare the others with the first, return one exit status.
+    """Run each of *models*, compare the others with the first, return one exit status.
 
-    Each is checked before the first is asked anything.
+    All are checked before the first is asked anything.
 
     Raises:
         ConfigError: two have one name, or the settings are wrong.
@@ -67,70 +67,70 @@ def run_each(config: pytest.Config, models: Sequence[str]) -> int:
     )
     shared = _without_models(list(map(str, config.invocation_params.args)))
     with tempfile.TemporaryDirectory(prefix="xling-models-") as folder:
-        each = [_told(config, settings, name, models, Path(folder)) for name in models]
-        for model in each:
-            checked = _pytest([*shared, *model.arguments, Settings.estimate.flag], quiet=True)
+        runs = [_model_run(config, settings, model, models, Path(folder)) for model in models]
+        for run in runs:
+            checked = _pytest([*shared, *run.arguments, Settings.estimate.flag], quiet=True)
             if checked.returncode:
-                sys.stderr.write(f"xling: model {model.name!r}:\n{checked.stderr}")
+                sys.stderr.write(f"xling: model {run.model!r}:\n{checked.stderr}")
                 return int(pytest.ExitCode.USAGE_ERROR)
         codes = []
-        for number, model in enumerate(each, start=1):
-            _say(f"\nxling: model {number} of {len(each)}: {model.name}\n")
-            code = _pytest([*shared, *model.arguments]).returncode
+        for number, run in enumerate(runs, start=1):
+            _write(f"\nxling: model {number} of {len(runs)}: {run.model}\n")
+            code = _pytest([*shared, *run.arguments]).returncode
             codes.append(code)
             if code == pytest.ExitCode.INTERRUPTED:
                 break
         report = config.option.xmlpath
         if report:
-            _merge({m.slug: m.junit for m in each if m.junit and m.junit.is_file()}, Path(report))
-    _compare(each, settings)
-    told = ", ".join(f"{m.name} {code}" for m, code in zip(each, codes, strict=False))
-    _say(f"\nxling: {len(codes)} of {len(each)} models run; exit status of each: {told}\n")
-    return worst(codes)
+            _merge({r.slug: r.junit for r in runs if r.junit and r.junit.is_file()}, Path(report))
+    _compare(runs, settings)
+    by_model = ", ".join(f"{run.model} {code}" for run, code in zip(runs, codes, strict=False))
+    _write(f"\nxling: {len(codes)} of {len(runs)} models run; exit status of each: {by_model}\n")
+    return overall_status(codes)
 
 
-def worst(codes: Sequence[int]) -> int:
-    """Return the status that tells most: interrupted, a mistake, a closed gate, what lacks, 0."""
+def overall_status(codes: Sequence[int]) -> int:
+    """Return one exit status for those of all runs: interrupted, then as ``_ORDER``, else 0."""
     for code in (pytest.ExitCode.INTERRUPTED, *_ORDER):
         if code in codes:
             return int(code)
     return max(codes, default=0)
 
 
-def _told(
-    config: pytest.Config, settings: Settings, name: str, models: Sequence[str], folder: Path
-) -> _Model:
-    """Return what the run of one model is told: a name, and files that no other writes."""
-    plain = [re.sub(r"[^A-Za-z0-9._-]+", "-", other).strip("-.") or "model" for other in models]
-    number = models.index(name)
-    slug = plain[number] if plain.count(plain[number]) == 1 else f"{plain[number]}-{number + 1}"
+def _model_run(
+    config: pytest.Config, settings: Settings, model: str, models: Sequence[str], folder: Path
+) -> _ModelRun:
+    """Return the run of one model, with a name and files of its own."""
+    slugs = [re.sub(r"[^A-Za-z0-9._-]+", "-", other).strip("-.") or "model" for other in models]
+    number = models.index(model)
+    slug = slugs[number] if slugs.count(slugs[number]) == 1 else f"{slugs[number]}-{number + 1}"
     begun = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
-    run = f"{settings.run_name or begun}-{slug}"[:100]
-    arguments = [f"{Settings.model.flag}={name}", f"{Settings.run_name.flag}={run}"]
+    name = f"{settings.run_name or begun}-{slug}"[:100]
+    arguments = [f"{Settings.model.flag}={model}", f"{Settings.run_name.flag}={name}"]
     junit = folder / f"{number}.xml" if config.option.xmlpath else None
     if junit is not None:
         arguments.append(f"--junitxml={junit}")
     if settings.report is not None:
         report = settings.report.with_name(f"{settings.report.stem}-{slug}{settings.report.suffix}")
         arguments.append(f"{Settings.report.flag}={report}")
-    return _Model(name=name, slug=slug, run=run, junit=junit, arguments=tuple(arguments))
+    return _ModelRun(model=model, slug=slug, name=name, junit=junit, arguments=tuple(arguments))
 
 
 def _without_models(arguments: list[str]) -> list[str]:
     """Return the command line without the models that it names."""
     model = Settings.model
     flags = {model.flag, str(model.short)}
-    kept: list[str] = []
+    others: list[str] = []
     rest = iter(arguments)
     for argument in rest:
         if argument == "--":
-            return [*kept, argument, *rest]
+            return [*others, argument, *rest]
         flag, equals, _ = argument.partition("=")
         if flag not in flags:
-            kept.append(argument)
+            others.append(argument)
         elif not equals:
             next(rest, None)
-    return kept
+    return others
 
 
 def _pytest(arguments: Sequence[str], *, quiet: bool = False) -> subprocess.CompletedProcess[str]:
@@ -157,8 +157,8 @@ def _merge(parts: Mapping[str, Path], path: Path) -> None:
     ET.ElementTree(whole).write(path, encoding="utf-8", xml_declaration=True)
 
 
-def _compare(models: Sequence[_Model], settings: Settings) -> None:
-    """Print what each model answers otherwise than the first, where both have a run."""
+def _compare(model_runs: Sequence[_ModelRun], settings: Settings) -> None:
+    """Print the comparison of each model with the first, where both runs are in the store."""
     from pytest_xling.analysis.baseline import open_baseline  # noqa: PLC0415  imports the store
     from pytest_xling.analysis.comparison import compare  # noqa: PLC0415  likewise
     from pytest_xling.reports.pivot import named_pivot  # noqa: PLC0415  likewise
@@ -172,20 +172,20 @@ def _compare(models: Sequence[_Model], settings: Settings) -> None:
         return
     width = shutil.get_terminal_size().columns
     with closing(database), database.read() as connection:
-        runs = [(model, find_run(connection, model.run)) for model in models]
-        made = [(model, run) for model, run in runs if run is not None]
-        for other, run in made[1:]:
-            first, before = made[0]
-            _say(f"\nxling: {other.name} beside {first.name}\n")
+        runs = [(each.model, find_run(connection, each.name)) for each in model_runs]
+        stored = [(model, run) for model, run in runs if run is not None]
+        for model, run in stored[1:]:
+            first_model, first = stored[0]
+            _write(f"\nxling: {model} beside {first_model}\n")
             try:
-                baseline = open_baseline(before.run_id, store=settings.store)
+                baseline = open_baseline(first.run_id, store=settings.store)
                 comparison = compare(connection, run, baseline, pivots=partial(named_pivot, run))
             except XlingError as error:
-                _say(f"not compared: {error}\n")
+                _write(f"not compared: {error}\n")
                 continue
-            _say(f"{comparison_text(comparison, width=width, color=False)}\n")
+            _write(f"{comparison_text(comparison, width=width, color=False)}\n")
 
 
-def _say(text: str) -> None:
+def _write(text: str) -> None:
     sys.stdout.write(text)
     sys.stdout.flush()

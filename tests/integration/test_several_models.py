@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling.plugin.several_models import worst
+from pytest_xling.plugin.several_models import overall_status
 from pytest_xling.store.runs import list_runs
 
 if TYPE_CHECKING:
@@ -74,4 +74,4 @@ def test_a_closed_gate_of_one_closes_all(project: Project, server: OpenaiServer)
 )
 def test_the_status_that_tells_most(codes: list[int], status: int) -> None:
     """A mistake, then a closed gate, then what lacks."""
-    assert status == worst(codes)
+    assert status == overall_status(codes)

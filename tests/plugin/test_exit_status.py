@@ -21,7 +21,7 @@ TABLE: list[tuple[dict[str, Any], int]] = [
     ({"pytest": 4}, 4),
     ({"missing": ["t.py::test_it"]}, 3),
     ({"faults": 1}, 3),
-    ({"unkept": True}, 3),
+    ({"unsaved": True}, 3),
     ({"pytest": 1}, 1),
     ({"blocked": True}, 1),
     ({"unjudged": True}, 3),
@@ -61,7 +61,7 @@ def test_the_first_row_that_holds_decides() -> None:
 
 def test_nothing_but_a_judged_open_gate_is_green() -> None:
     """0 where no fact speaks against it, and nowhere else but in an empty shard."""
-    flags = ("mistaken", "unkept", "blocked", "unjudged", "undecided", "unwritten")
+    flags = ("mistaken", "unsaved", "blocked", "unjudged", "undecided", "unwritten")
     for pytest_says, faults, *values in product((0, 1, 2, 3, 4, 5), (0, 2), *[(False, True)] * 6):
         facts: dict[str, Any] = dict(zip(flags, values, strict=True))
         made = RunFacts(**{"pytest": pytest_says, "faults": faults, **facts})
