@@ -31,7 +31,7 @@ from pytest_xling.planning.shards import LIMITS, SHARDS, Shard, shard_of
 from pytest_xling.store.cases import case_counts, forget_cases
 from pytest_xling.store.database import Database
 from pytest_xling.store.export import restore
-from pytest_xling.store.merging import answered_otherwise, copy_memo, copy_run, copy_steps
+from pytest_xling.store.merging import answered_differently, copy_memo, copy_run, copy_steps
 from pytest_xling.store.runs import (
     Progress,
     add_run,
@@ -265,8 +265,8 @@ def _refuse_unfinished(parts: Iterable[Part]) -> None:
         status = status_now(part.record)
         if status == "complete":
             continue
-        go_on = f"run it again with --xling-run-name={part.whole}: only what is missing is asked"
-        what_to_do = "wait for its end" if status == "running" else go_on
+        rerun = f"run it again with --xling-run-name={part.whole}: only what is missing is asked"
+        what_to_do = "wait for its end" if status == "running" else rerun
         msg = f"{part} is {status}: {what_to_do}"
         raise ConfigError(msg)
 
@@ -332,7 +332,7 @@ def _merged(
     forget_cases(connection, name)
     numbers = [copy_steps(part.database, connection) for part in parts]
     for part, own in zip(parts, numbers, strict=True):
-        if case := answered_otherwise(part.database, connection, part.record.run_id, numbers=own):
+        if case := answered_differently(part.database, connection, part.record.run_id, numbers=own):
             msg = (
                 f"{target} has another answer to {case} than {part}, and answers of earlier runs"
                 " stay; name another store with --xling-store"

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pytest_xling.engine.store_writer import StoreWriter
     from pytest_xling.interfaces.batching import Batching, BatchService, BatchState, Line
     from pytest_xling.records import Request
-    from pytest_xling.store.batches import BatchRow, Held
+    from pytest_xling.store.batches import Batched, BatchRow
 
 T = TypeVar("T")
 
@@ -134,16 +134,16 @@ class BatchQueue:
         many = "1 batch" if len(followed) == 1 else f"{len(followed)} batches"
         return f"{self._model}: {done:,} of {total:,} in {many}"
 
-    async def find(self, request: Request) -> Held | None:
+    async def find(self, request: Request) -> Batched | None:
         """Return the batch that *request* is in already, and so is paid for; None where in none."""
         if self._deadline is None:
             self._deadline = self._loop.time() + self._wait_s
             self._most = self._service.most_requests
             await self._store.write(batches.tidy)
         key = request_key(self._provider, request)
-        return await self._store.read(partial(batches.holding, key=key))
+        return await self._store.read(partial(batches.batch_of, key=key))
 
-    async def generate(self, request: Request, held: Held | None) -> Response:
+    async def generate(self, request: Request, held: Batched | None) -> Response:
         """Have *request* answered by the batch it is in already, or else by the next one.
 
         Args:

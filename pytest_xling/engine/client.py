@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pytest_xling.engine.store_writer import StoreWriter
     from pytest_xling.interfaces.provider import Provider
     from pytest_xling.records import Request, Response
-    from pytest_xling.store.batches import Held
+    from pytest_xling.store.batches import Batched
 
 ATTEMPTS = 6
 """How often a request may meet a transient fault; refusals (429) do not count."""
@@ -147,7 +147,7 @@ class Client:
             msg = f"nothing more is asked of {self.patience.name}: {self._overspent}"
             raise GivenUp(msg, cause=self._overspent)
 
-    async def _generate(self, request: Request, tries: Tries, held: Held | None) -> Response:
+    async def _generate(self, request: Request, tries: Tries, held: Batched | None) -> Response:
         """Make an attempt, and note its outcome in slots and patience; a batch queue does so."""
         if self._batches is not None:
             return await self._answer(request, held)
@@ -170,7 +170,7 @@ class Client:
         elif failing:
             self.slots.rejected(0.0)
 
-    async def _answer(self, request: Request, held: Held | None) -> Response:
+    async def _answer(self, request: Request, held: Batched | None) -> Response:
         """Ask the provider unless closed; requests under way when this is closed go on."""
         # Not while the answer could not be kept.
         while self._is_store_away():  # noqa: ASYNC110  there is no event for it

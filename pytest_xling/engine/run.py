@@ -31,7 +31,7 @@ from pytest_xling.store.cases import (
     add_results,
     add_run_steps,
     add_sets,
-    rescored,
+    put_rescored,
 )
 from pytest_xling.store.faults import FaultRow
 from pytest_xling.store.runs import Progress
@@ -209,7 +209,7 @@ class Run:
             numbers = {scorers[name].step.number for name in job.metrics}
             steps_of.setdefault(job.benchmark, set()).update(numbers)
         write = partial(
-            rescored,
+            put_rescored,
             run_id=run_id,
             steps_of={benchmark: sorted(numbers) for benchmark, numbers in steps_of.items()},
             answer_keys={
@@ -395,7 +395,7 @@ class Run:
             for result in results
             if result.fault is not None
         ]
-        mended = [(r.job.benchmark, r.job.case_id) for r in results if r.fault is None]
+        unfaulted = [(r.job.benchmark, r.job.case_id) for r in results if r.fault is None]
 
         await self._store.write(
             partial(
@@ -404,7 +404,7 @@ class Run:
                 cases=rows,
                 sets=sets,
                 faults=faults,
-                mended=mended,
+                without_fault=unfaulted,
             )
         )
 

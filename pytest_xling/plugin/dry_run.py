@@ -73,7 +73,7 @@ def _requests(
     """
     from pytest_xling.store.answers import answer_lengths  # noqa: PLC0415
     from pytest_xling.store.database import Database  # noqa: PLC0415
-    from pytest_xling.store.outputs import made_at  # noqa: PLC0415
+    from pytest_xling.store.outputs import times_of  # noqa: PLC0415
 
     try:
         database = Database(setup.settings.store, create=False)
@@ -82,7 +82,7 @@ def _requests(
     with database.read() as connection:
         since = setup.settings.answers_since(time.time())
         asked = _by_key(setup, setup.replies(connection, since=since))
-        stored, lengths = set(made_at(connection, asked, since=since)), answer_lengths(connection)
+        stored, lengths = set(times_of(connection, asked, since=since)), answer_lengths(connection)
     database.close()
     return asked, stored, lengths
 

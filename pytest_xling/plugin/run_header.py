@@ -21,7 +21,7 @@ from pytest_xling.files.whole import display_path
 from pytest_xling.planning.shards import LIMITS, SHARDS, shard_of
 from pytest_xling.records import RunRecord
 from pytest_xling.store.cases import by_case
-from pytest_xling.store.runs import add_run, find_run, go_on
+from pytest_xling.store.runs import add_run, continue_run, find_run
 from pytest_xling.text.numbers import age_text
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def _add_or_continue(database: Database, run: RunRecord, setup: Setup) -> tuple[
         answered = _answered_before(connection, earlier, run, asked)
         if parts := earlier.settings.get(SHARDS):  # it was merged from them
             run = replace(run, settings={**run.settings, SHARDS: parts})
-        go_on(connection, run)
+        continue_run(connection, run)
     line = f"continues run {run.run_id}: {answered:,} of {len(asked):,} answered"
     return earlier.created_at, line
 

@@ -31,7 +31,7 @@ from pytest_xling.plugin.selection import MISCONFIGURED, Selection, gate_of
 from pytest_xling.plugin.setup import read_setup
 from pytest_xling.scheduling.completeness import Completeness
 from pytest_xling.scheduling.scrub import ReportGuard
-from pytest_xling.store.cases import leave_out_cases
+from pytest_xling.store.cases import drop_other_cases
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -183,7 +183,7 @@ class XlingSession:
         if self._continues and not self.selection.last_failed:
             cases = {(case.benchmark, case.id) for case in self.selection.to_score()}
             with self.context.database.write() as connection:
-                leave_out_cases(connection, self.context.run_id, but=cases)
+                drop_other_cases(connection, self.context.run_id, but=cases)
 
     # Running
 

@@ -167,12 +167,12 @@ class Setup:
 
         Times are in seconds since 1970; answers before *since* do not count.
         """
-        from pytest_xling.store.outputs import made_at  # noqa: PLC0415  imports the store
+        from pytest_xling.store.outputs import times_of  # noqa: PLC0415  imports the store
 
         with database.read() as connection:
             known = self.replies(connection, since=since)
             keys = {key for _, key, _ in self.requests(known)}
-            return list(made_at(connection, keys, since=since).values()), len(keys)
+            return list(times_of(connection, keys, since=since).values()), len(keys)
 
     def case_counts(self) -> dict[str, dict[str, int]]:
         """Return by benchmark and language how many cases there are without ``--xling-limit``."""

@@ -1,4 +1,4 @@
-"""What is known of a run's answers: who gave them, how long they are, what they are in English."""
+"""Facts about a run's answers: their model versions, lengths, tokens and translations."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """Answers of a run that replies call the same version of the model."""
+    """Answers of a run whose replies name the same version of the model."""
 
     asked: bool
     """Whether they were asked for in this run; else they were in the store before it began."""
@@ -42,7 +42,7 @@ class Origin:
     """As replies name it: the model, and a fingerprint of the server where it gives one."""
     answers: int
     oldest: float
-    """When the first of them was made, in seconds since 1970."""
+    """When the first of them was stored, in seconds since 1970."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,15 +128,17 @@ def translations(
     Args:
         connection: to the store.
         keys: of the answers.
-        signatures: of the run's metrics. Where the store has several translators' work, that which
-            one of these rests on is taken before that of others, and newer before older.
+        signatures: of the run's metrics. Of several translators that of one of these metrics is
+            preferred, then a newer step to an older one.
     """
     query = select(steps).where(steps.c.kind == "annotation", steps.c.name == _TRANSLATE)
-    made = {
+    translators = {
         row.id: signature_of(row.name, row.version, json.loads(row.parameters))
         for row in connection.execute(query)
     }
-    best_last = sorted(made, key=lambda step: (any(made[step] in s for s in signatures), step))
+    best_last = sorted(
+        translators, key=lambda step: (any(translators[step] in s for s in signatures), step)
+    )
     translated: dict[bytes, Translation] = {}
     for step in best_last:
         for (key, _), output in find(connection, [(key, step) for key in keys]).items():

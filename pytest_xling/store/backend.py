@@ -1,4 +1,4 @@
-"""What the store asks of that which keeps its tables: an SQLite file, or a PostgreSQL server."""
+"""The interface of the store's backends: an SQLite file, or a PostgreSQL server."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Backend(Protocol):
 
     @property
     def patience_s(self) -> float:
-        """How long to wait for one that cannot be reached, once it was."""
+        """How long to wait for a server that could be reached earlier and cannot now."""
         ...
 
     @property
@@ -34,11 +34,11 @@ class Backend(Protocol):
         ...
 
     def __str__(self) -> str:
-        """Name it, for messages, without a password."""
+        """Return its location for messages, without a password."""
         ...
 
     def check(self) -> None:
-        """Check that what was opened is still there.
+        """Check that the file that was opened is still there.
 
         Raises:
             StoreError: it is not.
@@ -46,28 +46,28 @@ class Backend(Protocol):
         ...
 
     def version(self, connection: Connection) -> int:
-        """Return the number of migrations that made the tables there are; 0: there are none.
+        """Return the schema version: how many migrations were applied; 0 without our tables.
 
         Raises:
-            StoreMissing: there are none, and this is a reader.
+            StoreMissing: there are no tables, and none may be created.
         """
         ...
 
     def set_version(self, connection: Connection, version: int) -> None:
-        """Keep how many migrations made the tables."""
+        """Set the schema version."""
         ...
 
-    def foreign(self, connection: Connection) -> str:
-        """Say what else is kept where no tables of ours are; "" where there is nothing."""
+    def foreign_tables(self, connection: Connection) -> str:
+        """Say that there are other tables than ours; "" where there are none."""
         ...
 
-    def spelled(self, statement: str) -> str:
-        """Return a statement of a migration, which is in SQLite's words, in those spoken here."""
+    def translated(self, statement: str) -> str:
+        """Return a migration's statement, written for SQLite, in this backend's SQL."""
         ...
 
-    def explained(self, error: DBAPIError) -> StoreError:
-        """Return what went wrong, with what to do.
+    def store_error(self, error: DBAPIError) -> StoreError:
+        """Return the error to raise, with what to do.
 
-        It is a :class:`~pytest_xling.errors.StoreAway` where the same may go well in a while.
+        It is a :class:`~pytest_xling.errors.StoreAway` where a later attempt may succeed.
         """
         ...

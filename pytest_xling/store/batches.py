@@ -1,4 +1,4 @@
-"""The batches that services were given, and which requests are in them."""
+"""The batches submitted to services, and which requests are in them."""
 
 from __future__ import annotations
 
@@ -38,34 +38,34 @@ class BatchRow:
     file: str
     """The service's id of the file of requests."""
     batch: str | None
-    """The service's id of the batch; None: not known to have been begun."""
+    """The service's id of the batch; None: it may not have been begun."""
     created_at: float
     """Seconds since 1970."""
     status: str
-    """As the service last said."""
+    """As the service last reported."""
     completed: int
     failed: int
     total: int
 
 
-Held: TypeAlias = "tuple[BatchRow, tuple[str, ...]]"
+Batched: TypeAlias = "tuple[BatchRow, tuple[str, ...]]"
 """The batch that a request is in, and the params it was sent without."""
 
 
-_of = batches.alias("of")
-# An answer of before the batch is an earlier edition's: --xling-max-age=0 has asked anew.
-_STORED = exists(
+_own_batch = batches.alias("own_batch")
+# An answer older than the batch is an earlier one: --xling-max-age=0 has asked anew.
+_IS_ANSWERED = exists(
     select(outputs.c.input_key)
     .where(
         outputs.c.input_key == batched.c.input_key,
-        _of.c.id == batched.c.batch,
-        outputs.c.created_at >= _of.c.created_at,
+        _own_batch.c.id == batched.c.batch,
+        outputs.c.created_at >= _own_batch.c.created_at,
     )
     .correlate(batched)
 )
 
 _COLUMNS = [batches.c[name] for name in BatchRow.__slots__]
-_holding = (
+_batch_of = (
     select(*_COLUMNS, batched.c.left_out)
     .join(batched, batched.c.batch == batches.c.id)
     .where(batched.c.input_key == bindparam("key"))
@@ -80,7 +80,7 @@ def add(
     file: str,
     keys: Mapping[bytes, tuple[str, ...]],
 ) -> BatchRow:
-    """Keep that a batch of *file* is about to be begun.
+    """Add a batch that is about to be begun.
 
     Args:
         connection: inside a write transaction.
@@ -115,7 +115,7 @@ def add(
 
 
 def note(connection: Connection, row: BatchRow, state: BatchState) -> None:
-    """Keep what the service says of a batch."""
+    """Update a batch by what the service reports."""
     connection.execute(
         update(batches)
         .where(*_is(row))
@@ -123,9 +123,9 @@ def note(connection: Connection, row: BatchRow, state: BatchState) -> None:
     )
 
 
-def holding(connection: Connection, key: bytes) -> Held | None:
-    """Return what holds a request; None of those that are in no batch."""
-    row = connection.execute(_holding, {"key": key}).mappings().one_or_none()
+def batch_of(connection: Connection, key: bytes) -> Batched | None:
+    """Return the batch that a request is in; None where it is in none."""
+    row = connection.execute(_batch_of, {"key": key}).mappings().one_or_none()
     if row is None:
         return None
     values = dict(row)
@@ -134,31 +134,31 @@ def holding(connection: Connection, key: bytes) -> Held | None:
 
 
 def forget(connection: Connection, keys: Iterable[bytes]) -> None:
-    """Take requests out of their batches: they were answered with a fault, or not at all."""
+    """Remove requests from their batches: they were answered with a fault, or not at all."""
     rows = [{"k": key} for key in keys]
     if rows:
         connection.execute(delete(batched).where(batched.c.input_key == bindparam("k")), rows)
 
 
 def drop(connection: Connection, row: BatchRow) -> int:
-    """Forget a batch and return how many of its requests will be asked again."""
+    """Remove a batch and return how many of its requests will be asked again."""
     if not connection.execute(select(exists().where(*_is(row)))).scalar():
-        return 0  # another process has
+        return 0  # another process has removed it
     requests = connection.execute(delete(batched).where(batched.c.batch == row.id)).rowcount
     connection.execute(delete(batches).where(*_is(row)))
     return requests
 
 
 def tidy(connection: Connection) -> None:
-    """Forget what has come to its end: requests whose answers are stored, and empty batches."""
-    connection.execute(delete(batched).where(_STORED))
+    """Remove requests whose answers are stored, and batches without requests."""
+    connection.execute(delete(batched).where(_IS_ANSWERED))
     connection.execute(delete(batches).where(~exists().where(batched.c.batch == batches.c.id)))
 
 
 def list_batches(connection: Connection) -> list[tuple[BatchRow, int]]:
     """Return the batches, oldest first, each with how many answers are yet to be stored."""
     waiting = (
-        select(func.count()).where(batched.c.batch == batches.c.id, ~_STORED).scalar_subquery()
+        select(func.count()).where(batched.c.batch == batches.c.id, ~_IS_ANSWERED).scalar_subquery()
     )
     query = select(*_COLUMNS, waiting.label("waiting")).order_by(batches.c.id)
     rows = [dict(row) for row in connection.execute(query).mappings()]
@@ -166,5 +166,5 @@ def list_batches(connection: Connection) -> list[tuple[BatchRow, int]]:
 
 
 def _is(row: BatchRow) -> tuple[ColumnElement[bool], ...]:
-    """Return what is true of a batch alone: SQLite gives numbers of rows that are gone again."""
+    """Return the condition for one batch: SQLite reuses the ids of removed rows."""
     return batches.c.id == row.id, batches.c.file == row.file

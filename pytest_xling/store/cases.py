@@ -1,4 +1,4 @@
-"""The cases of runs: what was asked, and where the answer and its scores are kept."""
+"""The cases of runs: what was asked, and the keys of the answer and its scores."""
 
 from __future__ import annotations
 
@@ -49,19 +49,19 @@ class CaseRow:
     response_step: int
     answer_key: bytes
     cluster: str = ""
-    """What samples share that are about one question; empty: the sample's id."""
+    """An id shared by samples of one question; empty: the sample's id."""
     reference: str | None = None
-    """What a right answer says, where the data have one."""
+    """The reference answer, where the data have one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredCase(CaseRow):
-    """A case as it is read back: with its answer, and perhaps readings of that."""
+    """A case as it is read back: with its answer and, if asked for, its readings."""
 
     metadata: Mapping[str, str]
     """Of its sample."""
     output: str
-    """The response as it is kept: JSON, perhaps with thoughts in its text."""
+    """The response as it is stored: JSON, perhaps with thoughts in its text."""
     response: dict[str, Any]
     """As :func:`read_response` reads it."""
     cost_usd: float
@@ -87,18 +87,18 @@ class StoredCase(CaseRow):
 
     @property
     def question_id(self) -> str:
-        """What cases share that are about one question or claim; never empty."""
+        """An id shared by cases of one question or claim; never empty."""
         return self.cluster or self.sample_id
 
     @property
     def translation_key(self) -> bytes:
-        """What a translation of the answer is kept under."""
+        """The key of a translation of the answer."""
         return content_key({"text": self.text, "language": self.language})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class SetRow:
-    """Answers that have been scored together, under the case of the first."""
+    """Answers that were scored together, under the case of the first."""
 
     benchmark: str
     case_id: str
@@ -122,13 +122,13 @@ def add_run_steps(
     steps_of: Mapping[str, Sequence[int]],
     described: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> None:
-    """Say which metric steps score each benchmark of a run.
+    """Add the metric steps that each benchmark of a run is scored with.
 
     Args:
         connection: in a transaction that writes.
         run_id: the run.
         steps_of: numbers of steps by benchmark.
-        described: of metrics that are not built in, what judging and showing their scores needs.
+        described: the traits of metrics that are not built in, for judging and showing scores.
     """
     rows = [
         {"run_id": run_id, "benchmark": benchmark, "step": step}
@@ -147,9 +147,9 @@ def add_results(
     cases: Sequence[CaseRow],
     sets: Sequence[SetRow],
     faults: Sequence[FaultRow],
-    mended: Iterable[tuple[str, str]],
+    without_fault: Iterable[tuple[str, str]],
 ) -> None:
-    """Keep what came of a run's cases.
+    """Keep the results of a run's cases.
 
     Args:
         connection: in a transaction that writes.
@@ -157,26 +157,20 @@ def add_results(
         cases: those answered.
         sets: the answers scored together.
         faults: of cases that met one.
-        mended: benchmark and id of cases that met none; an earlier one's is forgotten.
+        without_fault: benchmark and id of cases that met none; their earlier faults are deleted.
     """
-    put_faults(connection, run_id, faults, mended=mended)
+    put_faults(connection, run_id, faults, without_fault=without_fault)
     add_cases(connection, run_id, cases)
     add_sets(connection, run_id, sets)
 
 
-def put_answer_keys(
+def _put_answer_keys(
     connection: Connection, run_id: str, answer_keys: Mapping[tuple[str, str], bytes]
 ) -> None:
-    """Keep other keys of answers; sets of answers with the earlier ones are none of the run's.
-
-    Args:
-        connection: in a transaction that writes.
-        run_id: the run.
-        answer_keys: what scores are kept under, by benchmark and case.
-    """
-    there = by_case(connection, run_id, "answer_key")
+    """Change keys of answers, and delete the sets of answers of their benchmarks."""
+    stored = by_case(connection, run_id, "answer_key")
     changed = {
-        case: answer_keys[case] for case, key in there.items() if answer_keys.get(case, key) != key
+        case: answer_keys[case] for case, key in stored.items() if answer_keys.get(case, key) != key
     }
     for (benchmark, case_id), key in changed.items():
         of_case = (cases.c.benchmark == benchmark) & (cases.c.case_id == case_id)
@@ -187,7 +181,7 @@ def put_answer_keys(
         connection.execute(delete(sets).where(of_benchmark))
 
 
-def rescored(
+def put_rescored(
     connection: Connection,
     run_id: str,
     steps_of: Mapping[str, Sequence[int]],
@@ -196,18 +190,18 @@ def rescored(
     sets: Sequence[SetRow],
     described: Mapping[str, Mapping[str, Any]],
 ) -> None:
-    """Say that a run was scored anew by metrics, in place of others of the same names.
+    """Replace metric steps of a run by those of the same names that it was scored with anew.
 
     Args:
         connection: in a transaction that writes.
         run_id: the run.
         steps_of: numbers of steps by benchmark.
-        answer_keys: what scores are kept under, by benchmark and case; where one is another than
-            before, the metrics are all that the run has.
+        answer_keys: the keys of the scores, by benchmark and case; where one has changed, all
+            metrics of the run were scored anew.
         sets: the answers scored together.
         described: as for :func:`add_run_steps`.
     """
-    put_answer_keys(connection, run_id, answer_keys)
+    _put_answer_keys(connection, run_id, answer_keys)
     for benchmark, numbers in steps_of.items():
         names = select(steps.c.name).where(steps.c.id.in_(numbers))
         before = select(steps.c.id).where(steps.c.kind == "score", steps.c.name.in_(names))
@@ -223,30 +217,24 @@ def rescored(
 
 
 def forget_cases(connection: Connection, run_id: str) -> None:
-    """Take the cases out of a run, and what they were scored with; answers and scores stay."""
+    """Remove the cases of a run, and its metric steps; answers and scores stay."""
     for table in (cases, sets, run_steps):
         connection.execute(delete(table).where(table.c.run_id == run_id))
 
 
-def leave_out_cases(
+def drop_other_cases(
     connection: Connection, run_id: str, *, but: Collection[tuple[str, str]]
 ) -> None:
-    """Take cases out of a run that is gone on with by a part of them; answers and scores stay.
-
-    Args:
-        connection: in a transaction that writes.
-        run_id: of the run.
-        but: benchmark and id of those that stay.
-    """
-    there = by_case(connection, run_id, "case_id")
-    gone = [{"b": name, "c": case_id} for name, case_id in there if (name, case_id) not in but]
-    if gone:
-        of = (cases.c.benchmark == bindparam("b")) & (cases.c.case_id == bindparam("c"))
-        connection.execute(delete(cases).where(cases.c.run_id == run_id, of), gone)
+    """Remove cases from a run, but those of *but* (benchmark and id); answers and scores stay."""
+    stored = by_case(connection, run_id, "case_id")
+    dropped = [{"b": name, "c": case_id} for name, case_id in stored if (name, case_id) not in but]
+    if dropped:
+        same = (cases.c.benchmark == bindparam("b")) & (cases.c.case_id == bindparam("c"))
+        connection.execute(delete(cases).where(cases.c.run_id == run_id, same), dropped)
 
 
 def by_case(connection: Connection, run_id: str, column: str) -> dict[tuple[str, str], Any]:
-    """Return what a column of the table has of a run's cases, by benchmark and id."""
+    """Return the values of a column of a run's cases, by benchmark and id."""
     query = select(cases.c.benchmark, cases.c.case_id, cases.c[column])
     rows = connection.execute(query.where(cases.c.run_id == run_id))
     return {(benchmark, case_id): value for benchmark, case_id, value in rows}
@@ -275,8 +263,8 @@ def read_cases(
         run_id: the run.
         benchmark: one of the run's; None: all.
         case_ids: a few hundred at most; None: all.
-        scored: metrics of the benchmark, each in one version, whose readings of an answer are
-            read, too; those of several answers are not.
+        scored: metrics of the benchmark, each in one version, whose readings of single answers are
+            read, too.
     """
     query = select(cases, outputs.c.output, outputs.c.cost_usd)
     source: Any = cases.join(outputs, answer_of_case)
@@ -312,7 +300,7 @@ def read_cases(
 def read_response(output: str) -> dict[str, Any]:
     """Return a stored response, its ``thoughts``, where it has any, apart from its ``text``.
 
-    The store has what the provider gave, perhaps with thoughts in the text.
+    The store has the provider's text, perhaps with thoughts in it.
     """
     response: dict[str, Any] = json.loads(output)
     thoughts, text = split_thoughts(response["text"] or "", apart=response.get("thoughts", ""))
@@ -324,20 +312,20 @@ def read_response(output: str) -> dict[str, Any]:
 
 
 def asked(connection: Connection, case: StoredCase) -> str:
-    """Return what was asked; of a conversation all that was said before the answer."""
+    """Return the question; of a conversation all messages before the answer."""
     payload = payload_of(connection, case.response_key) if TURNS in case.metadata else None
-    said = payload and (payload.get("messages") or payload.get("prompt"))
-    if not isinstance(said, list):
+    messages = payload and (payload.get("messages") or payload.get("prompt"))
+    if not isinstance(messages, list):
         return case.question
     turns = []
-    for role, content, *rest in said:
+    for role, content, *rest in messages:
         calls = [f"[{name}({arguments})]" for name, arguments, _ in rest[0]] if rest else []
         turns.append(f"{role}: {' '.join(filter(None, [content, *calls]))}")
     return "\n\n".join(turns)
 
 
 def payload_of(connection: Connection, key: bytes) -> dict[str, Any] | None:
-    """Return what *key* stands for; None where that is not kept, as for scores."""
+    """Return the input that *key* is the digest of; None where it is not stored, as for scores."""
     text = connection.execute(select(inputs.c.payload).where(inputs.c.key == key)).scalar()
     return None if text is None else json.loads(text)
 
@@ -346,11 +334,11 @@ def texts_of(
     connection: Connection, run_id: str, *, benchmark: str, case_ids: Collection[str]
 ) -> dict[str, tuple[str, str, str]]:
     """Return question, reference and answer of some cases by their ids; "" where there is none."""
-    named = sorted(case_ids)
+    ids = sorted(case_ids)
     return {
         case.case_id: (asked(connection, case), case.reference or "", case.text)
-        for start in range(0, len(named), _CHUNK)
+        for start in range(0, len(ids), _CHUNK)
         for case in read_cases(
-            connection, run_id, benchmark=benchmark, case_ids=named[start : start + _CHUNK]
+            connection, run_id, benchmark=benchmark, case_ids=ids[start : start + _CHUNK]
         )
     }

@@ -1,4 +1,4 @@
-"""Open the store, and give transactions in it."""
+"""Open the store and begin transactions in it."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 ATTEMPTS = 5
-"""How often a transaction is made whose connection breaks each time."""
+"""How often a transaction is tried whose connection breaks each time."""
 PAUSES_S = (0.1, 5.0)
-"""Between two looks whether a server is back: first and longest."""
+"""Between two attempts to reach a server: first and longest."""
 
 
 @dataclass(slots=True)
@@ -37,20 +37,20 @@ class _Outage:
     since: float
     """By the monotonic clock."""
     given_up: str = ""
-    """What is said of it, once it was waited for in vain."""
+    """The message, once the patience is over; "" until then."""
     not_before: float = 0.0
-    """When it is tried again: one that keeps silent takes its time to fail."""
+    """When it is tried again; each attempt may take long to fail."""
 
 
 class Database:
     """A store; safe to use from several threads and processes, on a server from several machines.
 
     Args:
-        location: an SQLite file, which is made with its folder if absent, or the URL of a
-            PostgreSQL database, in which the tables are made.
-        create: whether a missing store may be made; reading commands say False.
-        patient: whether a server that is away is waited for at once, as by those who join a run;
-            else a wrong address is likelier, and is told.
+        location: an SQLite file, created with its folder if absent, or the URL of a PostgreSQL
+            database, in which the tables are created.
+        create: whether a missing store may be created; reading commands say False.
+        patient: whether to wait from the start for a server that cannot be reached, as those do who
+            join a run; for others a wrong address is likelier, and an error at once.
 
     Raises:
         StoreError: it cannot be opened or written, is not a store, or has a newer schema; later,
@@ -76,7 +76,7 @@ class Database:
 
     @property
     def is_away(self) -> bool:
-        """Whether the server is waited for just now, or was in vain."""
+        """Whether the server cannot be reached just now."""
         return self._outage is not None
 
     def check(self) -> None:
@@ -97,8 +97,8 @@ class Database:
     def write(self) -> Iterator[Connection]:
         """Give a connection inside a write transaction; commit at the end, roll back on error.
 
-        There is one at a time, in all processes. A server that is away is waited for, before it
-        begins; :meth:`transact` makes it anew where that happens later.
+        There is one at a time, in all processes. It waits for a server that is away before it
+        begins; where the connection may break later, :meth:`transact` repeats it.
         """
         with self._transaction(writes=True) as connection:
             yield connection
@@ -107,8 +107,8 @@ class Database:
     def transact(self, function: Callable[[Connection], T], *, writes: bool = True) -> T:
         """Call *function* in a transaction, commit, and return its result.
 
-        Where the connection to a server broke, that is done again from the beginning. Nobody knows
-        then whether the commit had come through, so what it does twice must be as if done once.
+        Where the connection to a server breaks, it is repeated from the beginning. Nobody knows
+        then whether the commit succeeded, so *function* must be idempotent.
         """
         for left in reversed(range(ATTEMPTS)):
             try:
@@ -116,7 +116,7 @@ class Database:
                     result = function(connection)
                     self.check()
             except StoreAway:
-                self._missed(time.monotonic())
+                self._note_outage(time.monotonic())
                 if not left:
                     raise
             else:
@@ -131,21 +131,18 @@ class Database:
     def _transaction(self, *, writes: bool) -> Iterator[Connection]:
         self._backend.check()
         with ExitStack() as stack:
-            connection = self._begun(stack, writes=writes)
+            connection = self._begin(stack, writes=writes)
             try:
                 yield connection
                 stack.close()  # commits
             except DBAPIError as error:
-                raise self._backend.explained(error) from error
+                raise self._backend.store_error(error) from error
 
-    def _begun(self, stack: ExitStack, *, writes: bool) -> Connection:
+    def _begin(self, stack: ExitStack, *, writes: bool) -> Connection:
         """Begin a transaction, and wait for a server that is away.
 
-        The patience is for the outage, whatever begins meanwhile: once it is over, all that begins
-        fails at once, until the server is back.
-
-        Raises:
-            StoreError: it is away for too long, or refuses.
+        All transactions share the patience of one outage: once it is over, each fails at once,
+        until the server is back.
         """
         pause, longest = PAUSES_S
         options = self._backend.writing if writes else self._backend.reading
@@ -154,35 +151,35 @@ class Database:
             if (outage := self._outage) and tried_at < outage.not_before:
                 raise StoreError(outage.given_up)
             try:
-                with ExitStack() as begun:
-                    connection = begun.enter_context(self._backend.engine.connect())
+                with ExitStack() as on_error:
+                    connection = on_error.enter_context(self._backend.engine.connect())
                     connection = connection.execution_options(**options)
-                    begun.enter_context(connection.begin())
-                    stack.push(begun.pop_all())
+                    on_error.enter_context(connection.begin())
+                    stack.push(on_error.pop_all())
                     self._outage = None
                     return connection
             except DBAPIError as error:
-                refused = self._backend.explained(error)
-                if not isinstance(refused, StoreAway) or not self._patience_s:
-                    raise refused from error
-                outage, now = self._missed(tried_at), time.monotonic()
+                fault = self._backend.store_error(error)
+                if not isinstance(fault, StoreAway) or not self._patience_s:
+                    raise fault from error
+                outage, now = self._note_outage(tried_at), time.monotonic()
                 if now - outage.since > self._patience_s:
-                    outage.given_up = f"{refused}; it was waited for {self._patience_s:g} s"
+                    outage.given_up = f"{fault}; it was waited for {self._patience_s:g} s"
                     outage.not_before = now + (now - tried_at)
                     raise StoreError(outage.given_up) from error
             time.sleep(pause)
             pause = min(2 * pause, longest)
 
-    def _missed(self, at: float) -> _Outage:
+    def _note_outage(self, since: float) -> _Outage:
         """Note that the server could not be reached, and return its outage."""
-        outage = self._outage = self._outage or _Outage(at)
+        outage = self._outage = self._outage or _Outage(since)
         return outage
 
 
 def _backend(location: StoreLocation, *, create: bool) -> Backend:
     if isinstance(location, Path):
         return SqliteFile(location, create=create)
-    # Whoever keeps a file does not wait for this.
+    # Not imported where the store is a file.
     from pytest_xling.store.postgresql import PostgresqlServer  # noqa: PLC0415
 
     return PostgresqlServer(location, create=create)

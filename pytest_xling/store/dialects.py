@@ -1,4 +1,4 @@
-"""What SQLite and PostgreSQL keep or spell differently, and SQLAlchemy leaves to us."""
+"""What SQLite and PostgreSQL store or write differently, and SQLAlchemy leaves to us."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
     Insert: TypeAlias = SqliteInsert | PostgresqlInsert
 
-_WRITTEN = {"\0": "\x10@", "\x10": "\x10P"}
-_READ = {written: character for character, written in _WRITTEN.items()}
+_ESCAPES = {"\0": "\x10@", "\x10": "\x10P"}
+_ESCAPED = {escape: character for character, escape in _ESCAPES.items()}
 
 
 def insert(connection: Connection, table: Table) -> Insert:
-    """Return an INSERT into *table* that knows what to do where the row is there already."""
+    """Return an INSERT into *table* that supports ON CONFLICT."""
     if connection.dialect.name == "sqlite":
         return sqlite_insert(table)
     from sqlalchemy.dialects.postgresql import insert as postgresql_insert  # noqa: PLC0415  slow
@@ -37,9 +37,9 @@ def insert(connection: Connection, table: Table) -> Insert:
 
 
 def now(connection: Connection) -> float:
-    """Return the time, in seconds since 1970: a server's, or of a file that of its machine.
+    """Return the time in seconds since 1970: the server's, or for a file the machine's.
 
-    Machines' clocks differ: a lease that one gives for 30 s may look long over to another.
+    Clocks of machines differ: a lease of 30 s by one may have expired for another.
     """
     if connection.dialect.name == "sqlite":
         return time.time()
@@ -55,8 +55,8 @@ def ahead_s(connection: Connection) -> float:
 class Words(TypeDecorator[str]):
     """Any text, ordered by its code points.
 
-    PostgreSQL's text has no NUL, which questions and messages of servers may have. So it is written
-    as DLE and @, and DLE itself, which nobody uses, as DLE and P.
+    PostgreSQL's text has no NUL, which questions and messages of servers may have. So NUL is
+    escaped as DLE and @, and DLE itself, which nobody uses, as DLE and P.
     """
 
     impl = Text
@@ -67,24 +67,24 @@ class Words(TypeDecorator[str]):
         return Text() if dialect.name == "sqlite" else Text(collation="C")
 
     def bind_processor(self, dialect: Dialect) -> Callable[[Any], Any] | None:
-        """Return what writes a text; None where it is written as it is."""
-        return None if dialect.name == "sqlite" else _written
+        """Return what escapes a text; None for SQLite."""
+        return None if dialect.name == "sqlite" else _escape
 
     def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any] | None:  # noqa: ARG002
-        """Return what reads a text; None where it is read as it is."""
-        return None if dialect.name == "sqlite" else _read
+        """Return what reverts that; None for SQLite."""
+        return None if dialect.name == "sqlite" else _unescape
 
 
-def _written(text: str | None) -> str | None:
+def _escape(text: str | None) -> str | None:
     if text is None or ("\0" not in text and "\x10" not in text):
         return text
-    return re.sub("[\0\x10]", lambda found: _WRITTEN[found[0]], text)
+    return re.sub("[\0\x10]", lambda match: _ESCAPES[match[0]], text)
 
 
-def _read(text: str | None) -> str | None:
+def _unescape(text: str | None) -> str | None:
     if text is None or "\x10" not in text:
         return text
-    return re.sub("\x10[@P]", lambda found: _READ[found[0]], text)
+    return re.sub("\x10[@P]", lambda match: _ESCAPED[match[0]], text)
 
 
 class text_at(FunctionElement[Any]):  # noqa: N801  a function of SQL
@@ -126,18 +126,18 @@ def _text(element: text_at, compiler: SQLCompiler, **kw: Any) -> str:
 @compiles(number_at, "postgresql")
 def _number(element: number_at, compiler: SQLCompiler, **kw: Any) -> str:
     column, path = (compiler.process(clause, **kw) for clause in element.clauses)
-    # The server may look at rows before it leaves them out, and in those there are other things.
+    # The server may evaluate this for rows that it filters out later, which hold other values.
     numbers = f"""(CAST({path} AS TEXT) || ' ? (@.type() == "number")')"""
     return f"CAST({_at(column, numbers)} AS DOUBLE PRECISION)"
 
 
 def _at(column: str, path: str) -> str:
-    # jsonb takes all of JSON but \u0000. An even number of backslashes before it are other ones.
+    # jsonb takes all of JSON but \u0000. After an even number of backslashes it is an escape.
     nul = r"regexp_replace({0}, '(?<!\\)((?:\\\\)*)\\u0000', '\1\\ufffd', 'g')"
-    known = (
+    document = (
         rf"CASE WHEN position('\u0000' IN {column}) > 0 THEN {nul.format(column)} ELSE {column} END"
     )
     return (
-        f"(jsonb_path_query_first(CAST({known} AS JSONB), CAST('strict ' || {path} AS JSONPATH),"
+        f"(jsonb_path_query_first(CAST({document} AS JSONB), CAST('strict ' || {path} AS JSONPATH),"
         " '{}', true) #>> '{}')"
     )

@@ -1,4 +1,4 @@
-"""Look a content key up: what was asked, what came of it, what is nearest."""
+"""Look a content key up: its input, the outputs of steps, its cases, and the nearest input."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _HEX = set("0123456789abcdef")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepOutput:
-    """What one step made of an input."""
+    """The output of one step for an input."""
 
     step: int
     kind: str
@@ -98,28 +98,28 @@ def key_of_case(connection: Connection, run_id: str, case_id: str) -> bytes:
     Raises:
         StoreError: no such case, or benchmarks that share its name.
     """
-    named = union(
+    of_case = union(
         *(
             select(table.c.response_key).where(table.c.run_id == run_id, table.c.case_id == case_id)
             for table in (cases, faulted)
         )
     )
-    keys = connection.execute(named).scalars().all()
+    keys = connection.execute(of_case).scalars().all()
     if len(keys) == 1:
         return bytes(keys[0])
     if keys:
         msg = f"run {run_id!r} has {case_id!r} in {len(keys)} benchmarks; give its key instead"
         raise StoreError(msg)
-    both = union(
+    ids = union(
         *(select(table.c.case_id).where(table.c.run_id == run_id) for table in (cases, faulted))
     )
-    known = connection.execute(both).scalars()
+    known = connection.execute(ids).scalars()
     msg = f"run {run_id!r} has no case {case_id!r}.{did_you_mean(case_id, known)}"
     raise StoreError(msg)
 
 
 def step_outputs(connection: Connection, key: bytes) -> list[StepOutput]:
-    """Return what the steps made of the input *key*, by name of the step."""
+    """Return the outputs of all steps for the input *key*, by kind and name of the step."""
     query = (
         select(outputs, steps)
         .join(steps, steps.c.id == outputs.c.step)
@@ -144,12 +144,12 @@ def uses(connection: Connection, key: bytes, *, limit: int = SHOWN) -> list[KeyU
 def nearest(connection: Connection, key: bytes, *, step: int) -> Nearest | None:
     """Return the other input of *step* that differs from *key* in the fewest fields.
 
-    Of those that differ in as many, the one whose differing texts agree for longest.
+    Of those that differ in as many, the one whose differing texts have most in common.
     """
-    asked = payload_of(connection, key)
-    if asked is None:
+    payload = payload_of(connection, key)
+    if payload is None:
         return None
-    here = dict(_fields(asked))
+    here = dict(_fields(payload))
     query = (
         select(inputs.c.key, inputs.c.payload)
         .join(outputs, outputs.c.input_key == inputs.c.key)
@@ -158,8 +158,8 @@ def nearest(connection: Connection, key: bytes, *, step: int) -> Nearest | None:
     )
     best: Nearest | None = None
     least = (len(here) + 1_000_000, 0)
-    for other, payload in connection.execute(query):
-        there = dict(_fields(json.loads(payload)))
+    for other, other_payload in connection.execute(query):
+        there = dict(_fields(json.loads(other_payload)))
         differences = {
             name: (there.get(name), here.get(name))
             for name in sorted(here.keys() | there.keys())

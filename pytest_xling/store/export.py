@@ -1,4 +1,4 @@
-"""A run as a file: everything that belongs to it, case by case, and back into a store."""
+"""Export a run, case by case, and restore it into a store."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ if TYPE_CHECKING:
 
 _ALWAYS = ("benchmark", "sample_id", "language", "condition", "cluster")
 _WITH_TEXTS = ("question", "reference")
-_AS_IN_THE_FILE = (*_ALWAYS, *_WITH_TEXTS)
-"""Columns of a case that a file has by the same names."""
+_COLUMNS = (*_ALWAYS, *_WITH_TEXTS)
+"""Columns of a case that are exported by their names."""
 
 
 def exported(connection: Connection, run_id: str, *, texts: bool) -> Iterator[dict[str, Any]]:
     """Yield a run's cases with their scores, as JSON objects, in case order.
 
-    A score is ``{"value": …}``, with the ``reason`` where there is no value. What a flag detected
-    may quote the answer, so that is a reason only with *texts*. Of the question there is a digest,
-    by which a later run knows whether it asked the same. Where people labelled some of the answers,
-    a score has what the judge ``said``, by which they were drawn, and what ``people`` say: None
-    where they were not asked, or ``cannot_tell``. With *texts* there is all that a store needs to
-    have the run: see :func:`restore`.
+    A score is ``{"value": …}``, with the ``reason`` where there is no value. The reason of a value
+    may quote the answer, so it is there only with *texts*. Of the question there is a digest, by
+    which a later run knows whether it asked the same. Where people labelled some of the answers, a
+    score has what the judge ``said``, by which they were sampled, and the value that ``people``
+    gave: None where they were not asked, or ``cannot_tell``. With *texts* :func:`restore` can put
+    the run into another store.
 
     Args:
         connection: to the store.
@@ -116,7 +116,7 @@ def _case(rows: list[Any], labels: Labels, *, texts: bool) -> dict[str, Any]:
         "metadata": json.loads(first.sample_metadata),
         "key": first.response_key.hex(),
         "scores": {
-            row.name: _score(row, texts=texts) | _by_people(row, labels)
+            row.name: _score(row, texts=texts) | _human_label(row, labels)
             for row in rows
             if row.output
         },
@@ -144,17 +144,17 @@ def _score(row: Row[Any], *, texts: bool) -> dict[str, Any]:
     return score
 
 
-def _by_people(row: Row[Any], labels: Labels) -> dict[str, Any]:
+def _human_label(row: Row[Any], labels: Labels) -> dict[str, Any]:
     of_language = labels.get((row.benchmark, row.name, row.language), {})
     label = of_language.get((row.sample_id, row.condition))
     if label is None:
         return {}
-    untold = {"cannot_tell": True} if label.cannot_tell else {}
-    return {"said": label.said, "people": label.value} | untold
+    undecided = {"cannot_tell": True} if label.cannot_tell else {}
+    return {"said": label.said, "people": label.value} | undecided
 
 
 def exported_steps(connection: Connection, run_id: str) -> dict[str, Any]:
-    """Return what answered and scored a run: the steps, and the metrics' numbers by benchmark."""
+    """Return the steps that answered and scored a run, and by benchmark the ids of its metrics."""
     answering = select(cases.c.response_step).where(cases.c.run_id == run_id)
     scoring = select(run_steps.c.step).where(run_steps.c.run_id == run_id)
     rows = connection.execute(select(steps).where(steps.c.id.in_(answering.union(scoring))))
@@ -178,16 +178,16 @@ def exported_steps(connection: Connection, run_id: str) -> dict[str, Any]:
 
 
 def restore(connection: Connection, exported: Mapping[str, Any]) -> None:
-    """Put a run into a store: its answers, its scores, and what it cost.
+    """Put an exported run into a store: its answers, its scores, and its cost.
 
-    Annotations are not in the file: nobody asks for them where the scores are there.
+    Annotations are not exported: nothing needs them where there are scores.
 
     Args:
         connection: in a transaction that writes.
         exported: the object in the file.
 
     Raises:
-        KeyError, TypeError, ValueError: the file is none of that kind.
+        KeyError, TypeError, ValueError: *exported* is no such object.
     """
     run = RunRecord(**exported["run"])
     add_run(connection, run)
@@ -217,7 +217,7 @@ def restore(connection: Connection, exported: Mapping[str, Any]) -> None:
 
 
 def _outputs(case: Mapping[str, Any], numbers: Mapping[int, int]) -> Iterator[Output]:
-    """Yield a case's answer, where it is kept, and its scores."""
+    """Yield a case's answer, if there is one, and its scores."""
     if response := case["response"]:
         key = bytes.fromhex(case["key"])
         yield Output(key=(key, numbers[case["step"]]), output=_json(response))
@@ -229,7 +229,7 @@ def _outputs(case: Mapping[str, Any], numbers: Mapping[int, int]) -> Iterator[Ou
 
 def _case_row(case: Mapping[str, Any], numbers: Mapping[int, int]) -> CaseRow:
     return CaseRow(
-        **{name: case[name] for name in _AS_IN_THE_FILE},
+        **{name: case[name] for name in _COLUMNS},
         case_id=case["case"],
         position=case["position"],
         sample_metadata=_json(case["metadata"]),

@@ -1,4 +1,4 @@
-"""Why cases of a run have no answer or no score: each fault once, and the cases that lack it."""
+"""Why cases of a run have no answer or no score: each fault once, and the cases that met it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class RunFault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseFault:
-    """What a case of a run met."""
+    """The fault that a case of a run met."""
 
     run_id: str
     benchmark: str
@@ -57,39 +57,39 @@ def put_faults(
     run_id: str,
     rows: Sequence[FaultRow],
     *,
-    mended: Iterable[tuple[str, str]] = (),
+    without_fault: Iterable[tuple[str, str]] = (),
 ) -> None:
-    """Keep what cases met.
+    """Keep the faults of cases.
 
     Args:
         connection: in a transaction that writes.
         run_id: the run.
         rows: of cases that met a fault.
-        mended: benchmark and id of cases that did not; what they met earlier is forgotten.
+        without_fault: benchmark and id of cases that met none; their earlier faults are deleted.
     """
-    if well := [{"of": benchmark, "named": case_id} for benchmark, case_id in mended]:
-        # A case that is answered when it is asked again has nothing to report.
+    if answered := [{"b": benchmark, "c": case_id} for benchmark, case_id in without_fault]:
+        # Looked up first: nearly all runs have no faults.
         known = select(faulted.c.case_id).where(faulted.c.run_id == run_id).limit(1)
         if connection.execute(known).first() is not None:
             connection.execute(
                 delete(faulted).where(
                     faulted.c.run_id == run_id,
-                    faulted.c.benchmark == bindparam("of"),
-                    faulted.c.case_id == bindparam("named"),
+                    faulted.c.benchmark == bindparam("b"),
+                    faulted.c.case_id == bindparam("c"),
                 ),
-                well,
+                answered,
             )
     if not rows:
         return
-    kept = {row.text: shorten(row.text, limit=LONGEST, cut="middle") for row in rows}
-    texts = sorted(set(kept.values()))
+    shortened = {row.text: shorten(row.text, limit=LONGEST, cut="middle") for row in rows}
+    texts = sorted(set(shortened.values()))
     keep(connection, faults, [{"run_id": run_id, "text": text} for text in texts])
     query = select(faults.c.text, faults.c.id).where(faults.c.run_id == run_id)
     numbers = {row.text: row.id for row in connection.execute(query)}
     new = []
     for row in rows:
         columns = {"run_id": run_id, **columns_of(row)}
-        columns["fault"] = numbers[kept[columns.pop("text")]]
+        columns["fault"] = numbers[shortened[columns.pop("text")]]
         new.append(columns)
     keep(connection, faulted, new, replacing=True)
 
@@ -117,7 +117,7 @@ def run_faults(connection: Connection, run_id: str) -> list[RunFault]:
 
 
 def faults_of_key(connection: Connection, key: bytes, *, limit: int) -> list[CaseFault]:
-    """Return what cases met whose request has *key*, of the newest runs first."""
+    """Return the faults of cases whose request has *key*, of the newest runs first."""
     query = (
         select(faulted, faults.c.text)
         .join(faults, faults.c.id == faulted.c.fault)

@@ -1,4 +1,4 @@
-"""What people say a metric should have said of a run's answers, as the store keeps it."""
+"""Labels by people: the values that a metric should have given a run's answers."""
 
 from __future__ import annotations
 
@@ -23,18 +23,17 @@ _any_label = (
     .where(table.c.benchmark == bindparam("benchmark"), table.c.metric == bindparam("metric"))
     .limit(1)
 )
-"""Asked first: nearly all gates have none, and a gate asks."""
+"""Looked up first: every gate asks, and nearly all have no labels."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HumanLabel:
-    """What is said of an answer that people were drawn a sample from."""
+    """The labels of an answer in the population that people labelled a sample of."""
 
     said: str
-    """The judge's label: answers were drawn by that and by language."""
+    """The judge's label: the sample is stratified by it, and by language."""
     value: float | None
-    """What most people's labels stand for, as the metric would give it; None where there is no
-    label, or no majority."""
+    """The value of the metric by the label of the majority; None without labels or majority."""
     cannot_tell: bool = False
     """Whether people were asked and could not tell, or are divided: they are not asked again."""
     raters_agree: bool | None = None
@@ -49,7 +48,7 @@ def keep_human_labels(
     benchmark: str,
     metric: str,
 ) -> None:
-    """Keep the labels of a run's answers, by case; earlier ones for the metric are forgotten."""
+    """Keep the labels of a run's answers, by case, in place of all earlier ones for the metric."""
     where = {"run_id": run_id, "benchmark": benchmark, "metric": metric}
     same = [table.c[column] == value for column, value in where.items()]
     connection.execute(delete(table).where(*same))
@@ -60,7 +59,7 @@ def keep_human_labels(
 def human_values(
     connection: Connection, run_id: str, *, benchmark: str, metric: str
 ) -> dict[str, float | None]:
-    """Return what people say of the answers they were asked about, by case.
+    """Return the values that people gave the answers they were asked about, by case.
 
     None where they could not tell, or are divided.
     """
@@ -74,7 +73,7 @@ def human_values(
 
 
 def labelled_metrics(connection: Connection) -> set[tuple[str, str]]:
-    """Return the benchmarks and metrics that there are labels of, in any run."""
+    """Return the pairs of benchmark and metric that have labels, in any run."""
     query = select(table.c.benchmark, table.c.metric).distinct()
     return {(row.benchmark, row.metric) for row in connection.execute(query)}
 
@@ -84,11 +83,11 @@ def human_labels_of(
 ) -> dict[tuple[str, str], HumanLabel]:
     """Return the labels of a run's answers in a language, by sample and condition.
 
-    They are of :func:`labelled_run`: labels are about answers, whichever run they were drawn from.
+    They are those of :func:`labelled_run`, which may be another run with the same answers.
     """
     if connection.execute(_any_label, {"benchmark": benchmark, "metric": metric}).first() is None:
         return {}
-    of = labelled_run(connection, run_id, benchmark=benchmark, metric=metric, language=language)
+    source = labelled_run(connection, run_id, benchmark=benchmark, metric=metric, language=language)
     query = (
         select(
             cases.c.sample_id,
@@ -103,7 +102,7 @@ def human_labels_of(
             and_(cases.c.benchmark == table.c.benchmark, cases.c.case_id == table.c.case_id),
         )
         .where(
-            table.c.run_id == of,
+            table.c.run_id == source,
             table.c.benchmark == benchmark,
             table.c.metric == metric,
             cases.c.run_id == run_id,
@@ -123,7 +122,7 @@ def human_labels_of(
 
 def label_counts(connection: Connection, run_id: str) -> dict[tuple[str, str, str], int]:
     """Return how many of a run's answers have a label, by benchmark, metric and language."""
-    kept = connection.execute(
+    places = connection.execute(
         select(table.c.benchmark, table.c.metric, cases.c.language)
         .distinct()
         .join(cases, cases.c.benchmark == table.c.benchmark)
@@ -131,7 +130,7 @@ def label_counts(connection: Connection, run_id: str) -> dict[tuple[str, str, st
         .order_by(table.c.benchmark, table.c.metric, cases.c.language)
     )
     counts = {}
-    for benchmark, metric, language in kept.all():
+    for benchmark, metric, language in places.all():
         labels = human_labels_of(
             connection, run_id, benchmark=benchmark, metric=metric, language=language
         )
@@ -145,8 +144,8 @@ def labelled_run(
 ) -> str:
     """Return the run whose labels count for a run's answers in a language.
 
-    That is the run itself where it has labels. Else it is the latest that has some and all of these
-    answers, scored with the same version of the metric: of fewer answers its labels are no sample.
+    That is the run itself where it has labels. Else it is the latest with labels that has all of
+    these answers, scored with the same version of the metric: its labels are a sample of no fewer.
     """
     place = table.c.benchmark == benchmark, table.c.metric == metric
     query = (
@@ -174,27 +173,27 @@ def labelled_run(
     labelled: list[str] = [row.run_id for row in connection.execute(query)]
     if run_id in labelled:
         return run_id
-    of_place = partial(_versions, connection, benchmark=benchmark, metric=metric)
+    versions = partial(_versions, connection, benchmark=benchmark, metric=metric)
     for other in labelled:
-        if of_place(run_id) != of_place(other):
+        if versions(run_id) != versions(other):
             continue
-        there = cases.alias()
+        other_cases = cases.alias()
         missing = (
             select(cases.c.case_id)
             .outerjoin(
-                there,
+                other_cases,
                 and_(
-                    there.c.run_id == other,
-                    there.c.benchmark == cases.c.benchmark,
-                    there.c.case_id == cases.c.case_id,
-                    there.c.answer_key == cases.c.answer_key,
+                    other_cases.c.run_id == other,
+                    other_cases.c.benchmark == cases.c.benchmark,
+                    other_cases.c.case_id == cases.c.case_id,
+                    other_cases.c.answer_key == cases.c.answer_key,
                 ),
             )
             .where(
                 cases.c.run_id == run_id,
                 cases.c.benchmark == benchmark,
                 cases.c.language == language,
-                there.c.case_id.is_(None),
+                other_cases.c.case_id.is_(None),
             )
             .limit(1)
         )

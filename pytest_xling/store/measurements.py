@@ -1,4 +1,4 @@
-"""How good judges and metrics were found to be: calibrations, anchor checks, translation noise."""
+"""Measured quality of judges and metrics: calibrations, anchor checks, translation noise."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Table
 
 LEVEL = 0.05
-"""With a smaller p a judge is as right of its anchors as it was by no chance."""
+"""With a smaller p a judge has changed: chance does not explain its labels of the anchors."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +62,7 @@ class AnchorCheck:
     """How a judge did on its anchors, answers with a known label, when it was asked again."""
 
     run_id: str
-    """The run before whose gates it was asked."""
+    """The run whose gates it was asked for."""
     signature: str
     """Of the judge."""
     language: str
@@ -82,7 +82,7 @@ class AnchorCheck:
 
     @property
     def changed(self) -> str:
-        """Say how the judge has changed; "" where it has not, as far as can be told."""
+        """Say how the judge has changed; "" where nothing shows that it has."""
         then, now = set(self.versions_then), set(self.versions_now)
         if then and now and not now <= then:
             named = f"{', '.join(sorted(then))} then and {', '.join(sorted(now))} now"
@@ -111,7 +111,7 @@ class Mean:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TranslationNoise:
-    """What a metric says of English answers that were translated into a language, and back."""
+    """The scores of English answers that were translated into a language, and back."""
 
     metric: str
     signature: str
@@ -145,7 +145,7 @@ def calibration_of(
 ) -> Calibration | None:
     """Return how well the annotator of *signature* does in *language*.
 
-    The user's own labels go before those that come along, and later ones before earlier ones; None
+    The user's own labels go before bundled ones, and later calibrations before earlier ones; None
     where it has not been measured.
     """
     measured = [
@@ -178,19 +178,19 @@ def checks(
 
 
 def add_noise(connection: Connection, noise: TranslationNoise) -> None:
-    """Keep what was measured; a later measurement on the same answers replaces it."""
+    """Keep a measurement; a later one on the same answers replaces it."""
     _keep(connection, translation_noise, noise)
 
 
 def noise_of(connection: Connection, *, signature: str, language: str) -> TranslationNoise | None:
-    """Return what was measured last of the metric of *signature*; None where nothing was."""
+    """Return the latest measurement of the metric of *signature*; None where there is none."""
     saved = _read(connection, translation_noise, signature=signature, language=language)
     latest = max(saved, key=lambda each: each["created_at"], default=None)
     return None if latest is None else record_of(TranslationNoise, latest)
 
 
 def noise_floors(connection: Connection) -> dict[tuple[str, str], float | None]:
-    """Return the mean of round trips measured last, by a metric's signature and language."""
+    """Return the latest mean of round trips, by a metric's signature and language."""
     saved = _read(connection, translation_noise, signature=None, language=None)
     return {(noise["signature"], noise["language"]): noise["matched"]["value"] for noise in saved}
 
@@ -213,7 +213,7 @@ def _keep(
 def _read(
     connection: Connection, table: Table, *, signature: str | None, language: str | None
 ) -> list[dict[str, Any]]:
-    """Return what is kept in a table, narrowed as asked, the latest last."""
+    """Return the records in a table, narrowed as asked, the latest last."""
     order = [table.c[name] for name in ("created_at", "source", "language") if name in table.c]
     query = select(table.c.result).order_by(*order)
     for column, value in ((table.c.signature, signature), (table.c.language, language)):

@@ -1,4 +1,4 @@
-"""Bring what several stores have of one run into one store."""
+"""Merge the parts of a run that several stores have into one store."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ AT_ONCE = 1000
 
 
 def copy_steps(source: Database, target: Connection) -> dict[int, int]:
-    """Copy what answers, annotates and scores; return its numbers in *target*, by those here.
+    """Copy all steps; return their ids in *target*, by those in *source*.
 
     Args:
         source: to copy from; may be the same store.
@@ -40,16 +40,15 @@ def copy_steps(source: Database, target: Connection) -> dict[int, int]:
     of_source = [row for rows in _rows(source, select(steps)) for row in rows]
     without_numbers = [{name: row[name] for name in row if name != "id"} for row in of_source]
     keep(target, steps, without_numbers)
-    there = {
-        digest: number for number, digest in target.execute(select(steps.c.id, steps.c.digest))
-    }
-    return {row["id"]: there[row["digest"]] for row in of_source}
+    query = select(steps.c.id, steps.c.digest)
+    numbers = {digest: number for number, digest in target.execute(query)}
+    return {row["id"]: numbers[row["digest"]] for row in of_source}
 
 
-def answered_otherwise(
+def answered_differently(
     source: Database, target: Connection, run_id: str, *, numbers: Mapping[int, int]
 ) -> str | None:
-    """Return a case of a run whose question *target* has another answer to; None: there is none.
+    """Return a case of a run that has another answer in *target*; None where there is none.
 
     Args:
         source: has the run.
@@ -62,12 +61,12 @@ def answered_otherwise(
     ).join_from(cases, outputs, answer_of_case)
     for rows in _rows(source, query.where(cases.c.run_id == run_id)):
         keys = [row["input_key"] for row in rows]
-        kept = select(outputs.c.input_key, outputs.c.step, outputs.c.output).where(
+        same_keys = select(outputs.c.input_key, outputs.c.step, outputs.c.output).where(
             outputs.c.input_key.in_(keys)
         )
-        there = {(key, step): output for key, step, output in target.execute(kept)}
+        answers = {(key, step): output for key, step, output in target.execute(same_keys)}
         for row in _renumbered(rows, numbers):
-            answer = there.get((row["input_key"], row["step"]), row["output"])
+            answer = answers.get((row["input_key"], row["step"]), row["output"])
             if read_response(answer)["text"] != read_response(row["output"])["text"]:
                 case: str = row["case_id"]
                 return case
@@ -75,9 +74,9 @@ def answered_otherwise(
 
 
 def copy_memo(source: Database, target: Connection, *, numbers: Mapping[int, int]) -> None:
-    """Copy all answers, annotations and scores of a store, and what is known of annotators.
+    """Copy all answers, annotations, scores and measurements of a store.
 
-    What the target has already stays.
+    Rows that the target has already stay.
 
     Args:
         source: to copy from.
@@ -92,7 +91,7 @@ def copy_memo(source: Database, target: Connection, *, numbers: Mapping[int, int
 def copy_run(
     source: Database, target: Connection, run_id: str, *, into: str, numbers: Mapping[int, int]
 ) -> None:
-    """Copy the cases of a run, and what they were scored with, into a run that is there.
+    """Copy the cases of a run, and their metric steps, into another run.
 
     Args:
         source: has the run.
@@ -107,7 +106,7 @@ def copy_run(
 
 
 def _rows(source: Database, query: Select[Any]) -> Iterator[list[dict[str, Any]]]:
-    # Opened here, so that what goes wrong with this store is not told of the one written to.
+    # Opened here: its errors must not be reported as those of the store that is written to.
     with source.read() as connection:
         result = connection.execute(query, execution_options={"yield_per": AT_ONCE})
         for rows in result.mappings().partitions():
@@ -115,7 +114,7 @@ def _rows(source: Database, query: Select[Any]) -> Iterator[list[dict[str, Any]]
 
 
 def _renumbered(rows: list[dict[str, Any]], numbers: Mapping[int, int]) -> list[dict[str, Any]]:
-    """Return *rows* with the steps they name by number as the target counts them."""
+    """Return *rows* with the target's ids of steps."""
     return [
         row | {name: numbers[row[name]] for name in ("step", "response_step") if name in row}
         for row in rows

@@ -3,9 +3,9 @@
 Each step is plain SQL that is never edited once released: it says what the schema *was*, while
 ``schema.py`` says what it is now. A test proves that the two agree, on both kinds of store.
 
-Steps are in SQLite's words; a PostgreSQL server is told the same in its own, word by word
-(``postgresql.py``). So a later step runs on both where it says CREATE TABLE and INDEX, ALTER TABLE
-and ADD COLUMN, UPDATE and DELETE, with the types used here.
+Steps are written for SQLite, and translated word by word for PostgreSQL (``postgresql.py``). So new
+steps run on both if they keep to CREATE TABLE and INDEX, ALTER TABLE and ADD COLUMN, UPDATE and
+DELETE, with the types used here.
 """
 
 from __future__ import annotations
@@ -174,10 +174,10 @@ def migrate(connection: Connection, store: Backend) -> None:
         )
         raise StoreError(msg)
     if version == LATEST:
-        return  # another process was quicker
-    if version == 0 and (foreign := store.foreign(connection)):
+        return  # another process has migrated it
+    if version == 0 and (foreign := store.foreign_tables(connection)):
         raise StoreError(foreign)
     for number in range(version, LATEST):
         for statement in MIGRATIONS[number]:
-            connection.exec_driver_sql(store.spelled(statement))
+            connection.exec_driver_sql(store.translated(statement))
     store.set_version(connection, LATEST)

@@ -45,7 +45,7 @@ class Output:
 def step_id(
     connection: Connection, *, kind: str, name: str, version: str, parameters: Mapping[str, Any]
 ) -> int:
-    """Return the number of a step in this store, giving it one if it is new."""
+    """Return the id of a step in this store, adding it if it is new."""
     described: dict[str, JsonValue] = {
         "kind": kind,
         "name": name,
@@ -59,7 +59,7 @@ def step_id(
 
 
 def signature_of(name: str, version: str, parameters: Mapping[str, Any]) -> str:
-    """Return how a number was made, in one line: ``repetition|v1|length:20|times:4|…``."""
+    """Return the signature of a step in one line: ``repetition|v1|length:20|times:4|…``."""
     parts = [name, f"v{version}"]
     for key, value in sorted(parameters.items()):
         parts.append(f"{key}:{value if isinstance(value, str) else canonical_json(value)}")
@@ -67,12 +67,12 @@ def signature_of(name: str, version: str, parameters: Mapping[str, Any]) -> str:
 
 
 def find(connection: Connection, keys: Collection[OutputKey]) -> dict[OutputKey, str]:
-    """Return the outputs there are for *keys*."""
+    """Return the outputs stored for *keys*."""
     stored: dict[OutputKey, str] = {}
-    wanted = set(keys)
+    keys = set(keys)
     for chunk in _chunks(sorted({key for key, _ in keys})):
         for input_key, step, output, _ in connection.execute(_find, {"keys": chunk}):
-            if (input_key, step) in wanted:
+            if (input_key, step) in keys:
                 stored[input_key, step] = output
     return stored
 
@@ -85,54 +85,57 @@ def find_newest(
     others: Collection[int] = (),
     since: float = 0.0,
 ) -> dict[bytes, tuple[int, str]]:
-    """Return of each of *keys* the newest output by any of some steps: the step, and the output.
+    """Return the newest output for each of *keys*, with the id of its step.
 
     Args:
         connection: to read.
         keys: of inputs.
-        step: the number of the step whose outputs all count.
-        others: the numbers of steps whose outputs count if they were made since *since*.
+        step: the id of the step whose outputs all count.
+        others: the ids of steps whose outputs count if they were stored since *since*.
         since: in seconds since 1970.
     """
     newest: dict[bytes, tuple[float, int, str]] = {}
     numbers = [step, *others]
     for chunk in _chunks(sorted(keys)):
         rows = connection.execute(_find_by, {"keys": chunk, "steps": numbers}).fetchall()
-        for key, number, output, made in rows:
-            if number == step or made >= since:
-                newest[key] = max(newest.get(key, (made, number, output)), (made, number, output))
+        for key, number, output, time_s in rows:
+            if number == step or time_s >= since:
+                row = (time_s, number, output)
+                newest[key] = max(newest.get(key, row), row)
     return {key: (number, output) for key, (_, number, output) in newest.items()}
 
 
 def newest(
     connection: Connection, keys: Collection[bytes], *, since: float = 0.0
 ) -> dict[bytes, str]:
-    """Return the newest outputs for *keys* that were made since *since*, by any step."""
-    latest: dict[bytes, tuple[float, str]] = {}
-    for chunk in _chunks(sorted(keys)):
-        for key, _, output, made in connection.execute(_find, {"keys": chunk}):
-            if made >= since:
-                latest[key] = max(latest.get(key, (made, output)), (made, output))
-    return {key: output for key, (_, output) in latest.items()}
+    """Return the newest outputs for *keys* that were stored since *since*, by any step."""
+    rows = _newest_rows(connection, keys, since)
+    return {key: output for key, (_, output) in rows.items()}
 
 
-def made_at(
+def times_of(
     connection: Connection, keys: Collection[bytes], *, since: float = 0.0
 ) -> dict[bytes, float]:
-    """Return when the newest outputs for *keys* were made, in seconds since 1970, by any step.
+    """Return when the newest outputs for *keys* were stored, in seconds since 1970, by any step.
 
     Those without one since *since* are left out.
     """
-    newest: dict[bytes, float] = {}
+    return {key: time_s for key, (time_s, _) in _newest_rows(connection, keys, since).items()}
+
+
+def _newest_rows(
+    connection: Connection, keys: Collection[bytes], since: float
+) -> dict[bytes, tuple[float, str]]:
+    rows: dict[bytes, tuple[float, str]] = {}
     for chunk in _chunks(sorted(keys)):
-        for key, _, _, made in connection.execute(_find, {"keys": chunk}):
-            if made >= since:
-                newest[key] = max(newest.get(key, made), made)
-    return newest
+        for key, _, output, time_s in connection.execute(_find, {"keys": chunk}):
+            if time_s >= since:
+                rows[key] = max(rows.get(key, (time_s, output)), (time_s, output))
+    return rows
 
 
 def alternatives(connection: Connection, step: int) -> list[int]:
-    """Return the numbers of all steps of a step's kind, name and version, its own among them."""
+    """Return the ids of all steps of a step's kind, name and version, its own among them."""
     same = steps.alias("same")
     query = select(same.c.id).join(
         steps,
@@ -144,7 +147,7 @@ def alternatives(connection: Connection, step: int) -> list[int]:
 
 
 def put(connection: Connection, rows: Sequence[Output]) -> None:
-    """Keep *rows*; what is there already stays. Ends the leases on their keys."""
+    """Keep *rows*, where their keys are new."""
     created_at = time.time()
     new = [
         {

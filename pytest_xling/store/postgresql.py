@@ -32,12 +32,11 @@ DEFAULTS: Final = {
     "keepalives_count": "3",
     "tcp_user_timeout": "60000",
 }
-"""What libpq is told where neither the URL nor its environment does."""
+"""Connection parameters where neither the URL nor libpq's environment has others."""
 
-# One writer at a time, as in an SQLite file: what is read in a transaction that writes is so until
-# it ends, and no two can wait for each other. The lock is the schema's, as one database may have
-# several stores. Whoever holds it and says nothing for a minute is gone, or as good as that, and
-# those who wait for it have more patience.
+# One writer at a time, as in an SQLite file: nothing changes while a transaction writes, and there
+# are no deadlocks. The lock is the schema's, as one database may have several stores. A holder that
+# is idle for a minute loses it, and waiting for it takes longer than that to fail.
 _ALONE = """
 SELECT set_config('lock_timeout', '90s', true),
        set_config('idle_in_transaction_session_timeout', '60s', true),
@@ -47,7 +46,7 @@ SELECT set_config('lock_timeout', '90s', true),
 _PLACE = "SELECT current_schema(), current_setting('server_encoding')"
 _TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()"
 
-# Migrations are in SQLite's words. There INTEGER has 64 bits, and text is ordered by its code
+# Migrations are written for SQLite. There INTEGER has 64 bits, and text is ordered by its code
 # points, whatever the locale.
 _WORDS: Final = {
     r"\bid INTEGER NOT NULL PRIMARY KEY\b": "id BIGSERIAL PRIMARY KEY",
@@ -77,7 +76,7 @@ _REMEDIES: Final = {
 }
 """By the beginning of SQLSTATE (PostgreSQL manual, appendix A)."""
 _AWAY: Final = ("08", "57P01", "57P02", "57P03", "25P03", "40001", "40P01")
-"""Of errors after which the whole transaction may be made again, maybe with a new connection."""
+"""SQLSTATEs of errors after which the transaction may be repeated, maybe on a new connection."""
 _REFUSED: Final = {
     "password authentication failed": "28",
     "no password supplied": "28",
@@ -89,7 +88,7 @@ _REFUSED: Final = {
     'role "': "28",
     'database "': "3D000",
 }
-"""Of a connection that the server refused libpq tells nothing but the text; the first that fits."""
+"""SQLSTATEs by the text of a refused connection, all that libpq has of it; the first that fits."""
 
 
 class PostgresqlServer:
@@ -97,7 +96,7 @@ class PostgresqlServer:
 
     Args:
         url: of the database; the schema is the first of its search path.
-        create: whether missing tables may be made.
+        create: whether missing tables may be created.
 
     Raises:
         ConfigError: the driver is missing, or the URL has something that libpq does not know.
@@ -109,7 +108,7 @@ class PostgresqlServer:
         "isolation_level": "REPEATABLE READ",
         "postgresql_readonly": True,
     }
-    # READ COMMITTED: what the one who wrote before has done is seen once the lock is ours.
+    # READ COMMITTED: with the lock we see what the writer before us has committed.
     writing: Final[Mapping[str, object]] = {
         "isolation_level": "READ COMMITTED",
         "postgresql_readonly": False,
@@ -120,7 +119,7 @@ class PostgresqlServer:
         self._url = url
         self._create = create
         self._driver = _driver()
-        self._defaults = self._wanting()
+        self._defaults = self._missing_defaults()
         self.engine = create_engine(
             "postgresql+psycopg://",
             creator=self._connect,
@@ -137,14 +136,14 @@ class PostgresqlServer:
         """Name the database, without a password."""
         return str(self._url)
 
-    def _wanting(self) -> dict[str, str]:
-        """Return our defaults for what the URL does not say.
+    def _missing_defaults(self) -> dict[str, str]:
+        """Return our defaults of parameters that are not in the URL.
 
         Raises:
-            ConfigError: it says what libpq does not know.
+            ConfigError: the URL has parameters that libpq does not know.
         """
         try:
-            told = self._driver.conninfo.conninfo_to_dict(self._url.conninfo)
+            parameters = self._driver.conninfo.conninfo_to_dict(self._url.conninfo)
         except self._driver.Error as error:
             cause = self._url.without_secrets(str(error)).strip()
             msg = f"--xling-store: {self._url} is not as PostgreSQL's URLs are: {cause}"
@@ -152,7 +151,7 @@ class PostgresqlServer:
         return {
             name: value
             for name, value in DEFAULTS.items()
-            if name not in told and _VARIABLES.get(name, "") not in os.environ
+            if name not in parameters and _VARIABLES.get(name, "") not in os.environ
         }
 
     def _connect(self) -> Any:  # noqa: ANN401  the driver is an extra
@@ -161,17 +160,17 @@ class PostgresqlServer:
                 self._url.conninfo, **self._defaults, client_encoding="UTF8"
             )
         except self._driver.Error as error:
-            # The driver's frames hold the password, and pytest --showlocals shows such things.
+            # The driver's frames hold the password, and pytest --showlocals would show it.
             raise error.with_traceback(None) from None
 
     def check(self) -> None:
-        """Do nothing: of tables that are gone the server tells."""
+        """Do nothing: the server reports missing tables."""
 
     def version(self, connection: Connection) -> int:
-        """Return the number of migrations that made the tables; 0: there are none.
+        """Return the schema version; 0 without our tables.
 
         Raises:
-            StoreError: there is no schema, or the database has no room for all languages.
+            StoreError: there is no schema, or the database's encoding lacks languages.
         """
         schema, encoding = connection.exec_driver_sql(_PLACE).one()
         if schema is None:
@@ -184,7 +183,7 @@ class PostgresqlServer:
             )
             raise StoreError(msg)
         if connection.exec_driver_sql(f"{_TABLES} AND tablename = 'xling_schema'").first():
-            # Without a row, as in a dump of the schema alone, the tables are no store.
+            # Without a row, as after a dump of the schema alone, the tables are no store.
             query = "SELECT version FROM xling_schema"
             if version := connection.exec_driver_sql(query).scalar():
                 return int(version)
@@ -195,13 +194,13 @@ class PostgresqlServer:
         return 0
 
     def set_version(self, connection: Connection, version: int) -> None:
-        """Keep how many migrations made the tables."""
+        """Set the schema version."""
         connection.exec_driver_sql("CREATE TABLE IF NOT EXISTS xling_schema (version BIGINT)")
         connection.exec_driver_sql("DELETE FROM xling_schema")
         connection.exec_driver_sql("INSERT INTO xling_schema VALUES (%s)", (version,))
 
-    def foreign(self, connection: Connection) -> str:
-        """Say what else the schema has."""
+    def foreign_tables(self, connection: Connection) -> str:
+        """Say that the schema has tables of something else."""
         table = connection.exec_driver_sql(f"{_TABLES} LIMIT 1").scalar()
         if table is None:
             return ""
@@ -210,14 +209,14 @@ class PostgresqlServer:
             "and name that: postgresql://…?options=-csearch_path=xling"
         )
 
-    def spelled(self, statement: str) -> str:
-        """Return a statement of a migration in PostgreSQL's words."""
+    def translated(self, statement: str) -> str:
+        """Return a migration's statement in PostgreSQL's SQL."""
         for theirs, ours in _WORDS.items():
             statement = re.sub(theirs, ours, statement)
         return statement
 
-    def explained(self, error: DBAPIError) -> StoreError:
-        """Return what went wrong, and what to do; a StoreAway where it may pass."""
+    def store_error(self, error: DBAPIError) -> StoreError:
+        """Return the error to raise, with what to do; a StoreAway where it may pass."""
         cause = " ".join(str(error.orig).split())
         state: str = getattr(error.orig, "sqlstate", None) or ""
         if not state and isinstance(error, OperationalError | InterfaceError):
@@ -231,7 +230,7 @@ class PostgresqlServer:
 
 
 _VARIABLES: Final = {"application_name": "PGAPPNAME", "connect_timeout": "PGCONNECT_TIMEOUT"}
-"""By which libpq is told, too."""
+"""Environment variables that libpq reads itself."""
 
 
 def _driver() -> Any:  # noqa: ANN401  an extra
@@ -251,7 +250,7 @@ def _driver() -> Any:  # noqa: ANN401  an extra
 
 
 def _state_of(cause: str) -> str:
-    """Return the SQLSTATE of a connection that did not come about."""
+    """Return the SQLSTATE of a failed connection."""
     if "FATAL" not in cause and "no password supplied" not in cause:
         return "08"
     return next((state for sign, state in _REFUSED.items() if sign in cause), "08")
@@ -267,7 +266,7 @@ def _on_connect(_connection: object, entry: ConnectionPoolEntry) -> None:
 
 
 def _on_checkout(_connection: object, entry: Any, fairy: Any) -> None:  # noqa: ANN401  as below
-    """Leave a connection alone that this process has of the one it was forked from."""
+    """Discard a connection of the process that this one was forked from."""
     if entry.info["pid"] != os.getpid():
         # SQLAlchemy's own recipe, with attributes that its types do not let one set.
         entry.dbapi_connection = fairy.dbapi_connection = None

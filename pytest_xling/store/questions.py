@@ -1,4 +1,4 @@
-"""What the cases of a run asked, and what they are known to be."""
+"""The questions of a run: their digests, clusters, samples, and fields of their metadata."""
 
 from __future__ import annotations
 
@@ -48,13 +48,12 @@ class Question:
     digest: str
     """As :func:`digest_of` makes it."""
     cluster: str
-    """What samples share that are about one question; never empty."""
+    """An id shared by samples of one question; never empty."""
 
     def is_same(self, other: Question) -> bool:
         """Tell whether both are one question, by their digests.
 
-        References have to agree as well, but where one of the two is not known: runs made by early
-        versions did not keep them.
+        References have to agree, too, unless one is not known: early versions did not keep them.
         """
         if self.digest == other.digest:
             return True
@@ -90,9 +89,9 @@ def question_digests(connection: Connection, run_id: str, *, benchmark: str) -> 
 
 
 def samples_asked(connection: Connection, run_id: str, *, benchmark: str) -> list[Sample]:
-    """Return the samples of a benchmark that a run asked, each once, as far as they are kept.
+    """Return the samples of a benchmark that a run asked, each once, as far as they are stored.
 
-    Of their prompts that is the question; without one it is left out.
+    Their prompt fields are the question alone, or none.
     """
     c = cases.c
     query = (

@@ -1,4 +1,4 @@
-"""Rows and records: the one codec between them, and how rows are kept and read."""
+"""Convert records to rows and JSON and back; insert rows and read records."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
 
     Read: TypeAlias = Callable[[Any], Any] | None
-    """Turns what is kept into a field's value; None: it is the value."""
+    """Converts a stored value into a field's value; None: it is the value."""
 
 T = TypeVar("T")
 
-_AS_THEY_ARE = (str, int, float, bytes, NoneType)
+_COLUMN_TYPES = (str, int, float, bytes, NoneType)
 
 
 def columns_of(record: Any) -> dict[str, Any]:  # noqa: ANN401  any dataclass
-    """Return a record's fields as columns keep them: what is no number, text or bytes as JSON."""
+    """Return a record's fields as values of columns; other types are encoded as JSON."""
     values = {field.name: getattr(record, field.name) for field in fields(record)}
     return {name: _column(value) for name, value in values.items()}
 
@@ -45,13 +45,13 @@ def columns_of(record: Any) -> dict[str, Any]:  # noqa: ANN401  any dataclass
 def _column(value: Any) -> Any:  # noqa: ANN401  likewise
     if isinstance(value, bool):
         return int(value)
-    return value if isinstance(value, _AS_THEY_ARE) else canonical_json(plain(value))
+    return value if isinstance(value, _COLUMN_TYPES) else canonical_json(plain(value))
 
 
 def plain(value: Any) -> JsonValue:  # noqa: ANN401  likewise
-    """Return a record, or what one holds, as JSON has it.
+    """Return a record, or a value of one, as plain JSON values.
 
-    A mapping by tuples is a list of lists, each a key's parts and the value.
+    A mapping by tuples becomes a list of lists, each a key's parts and the value.
     """
     if isinstance(value, Mapping):
         if any(isinstance(key, tuple) for key in value):
@@ -66,12 +66,12 @@ def plain(value: Any) -> JsonValue:  # noqa: ANN401  likewise
 
 
 def record_of(cls: type[T], saved: Mapping[str, Any]) -> T:
-    """Return the record that was kept as JSON; fields that are not there have their defaults.
+    """Return the record of plain JSON values; missing fields have their defaults.
 
     Raises:
         TypeError: it has fields that the record has not, or lacks some.
     """
-    readers = _of_json(cls)  # type: ignore[arg-type]  # a class is hashable, which mypy denies
+    readers = _json_readers(cls)  # type: ignore[arg-type]  # a class is hashable, which mypy denies
     return cls(
         **{
             name: value if (read := readers.get(name)) is None else read(value)
@@ -81,12 +81,12 @@ def record_of(cls: type[T], saved: Mapping[str, Any]) -> T:
 
 
 def read_records(connection: Connection, cls: type[T], query: Select[Any]) -> Iterator[T]:
-    """Yield what a query selects as records; a column that is none of the fields is left out."""
+    """Yield the rows of a query as records; columns that are no fields are left out."""
     result = connection.execute(query)
-    readers = _of_columns(cls)  # type: ignore[arg-type]  # likewise
-    taken = [(at, name, readers[name]) for at, name in enumerate(result.keys()) if name in readers]
+    readers = _column_readers(cls)  # type: ignore[arg-type]  # likewise
+    columns = [(i, name, readers[name]) for i, name in enumerate(result.keys()) if name in readers]
     for row in result:
-        yield cls(**{name: row[at] if read is None else read(row[at]) for at, name, read in taken})
+        yield cls(**{name: row[i] if read is None else read(row[i]) for i, name, read in columns})
 
 
 def keep(
@@ -96,13 +96,13 @@ def keep(
     *,
     replacing: bool = False,
 ) -> None:
-    """Insert rows, by name of column; those with a key that is there stay as they are.
+    """Insert rows; those already in the table, by primary key, stay as they are.
 
     Args:
         connection: in a transaction that writes.
         table: of the store.
-        rows: all with the same columns.
-        replacing: whether those that are there are replaced instead.
+        rows: values by column, all with the same columns.
+        replacing: whether those already in the table are replaced instead.
     """
     if not rows:
         return
@@ -123,17 +123,17 @@ def _hints(cls: Any) -> dict[str, Any]:  # noqa: ANN401  any dataclass
 
 
 @cache
-def _of_json(cls: Any) -> dict[str, Read]:  # noqa: ANN401  likewise
+def _json_readers(cls: Any) -> dict[str, Read]:  # noqa: ANN401  likewise
     return {name: _json_reader(hint) for name, hint in _hints(cls).items()}
 
 
 @cache
-def _of_columns(cls: Any) -> dict[str, Read]:  # noqa: ANN401  likewise
+def _column_readers(cls: Any) -> dict[str, Read]:  # noqa: ANN401  likewise
     return {name: _column_reader(hint) for name, hint in _hints(cls).items()}
 
 
 def _column_reader(hint: Any) -> Read:  # noqa: ANN401  any type
-    if (inner := _of_optional(hint)) is not None:
+    if (inner := _not_none(hint)) is not None:
         return _unless_none(_column_reader(inner))
     if hint is bool:
         return bool
@@ -144,7 +144,7 @@ def _column_reader(hint: Any) -> Read:  # noqa: ANN401  any type
 
 
 def _json_reader(hint: Any) -> Read:  # noqa: ANN401  likewise
-    if (inner := _of_optional(hint)) is not None:
+    if (inner := _not_none(hint)) is not None:
         return _unless_none(_json_reader(inner))
     if isinstance(hint, type) and is_dataclass(hint):
         return partial(record_of, hint)
@@ -165,8 +165,8 @@ def _tuple(each: list[Read], values: Iterable[Any]) -> tuple[Any, ...]:
     return tuple(value if read is None else read(value) for read, value in pairs)
 
 
-def _of_optional(hint: Any) -> Any:  # noqa: ANN401  likewise
-    """Return the type that may be None instead; None of others."""
+def _not_none(hint: Any) -> Any:  # noqa: ANN401  likewise
+    """Return X of the hint ``X | None``; None of other hints."""
     if get_origin(hint) in {Union, UnionType}:
         others = [part for part in get_args(hint) if part is not NoneType]
         return others[0] if len(others) == 1 else None

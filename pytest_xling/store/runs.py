@@ -1,4 +1,4 @@
-"""Runs: what each is, how far it has come, how it ended, and which are baselines."""
+"""Runs: their records, progress, ends, and which are baselines."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 DESCRIBED = "metrics"
 """The key of a run's settings that describes its metrics, by name."""
 STOPPED, UNJUDGED = "stopped_early", "unjudged"
-"""Likewise: the gate that stopped it, and gates that were left out."""
+"""Likewise: the gate that stopped it, and gates that were not judged."""
 BEFORE = "before"
-"""Stands for the workers of a run's earlier sessions, in its progress."""
+"""The worker, in a run's progress, that stands for all of its earlier sessions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,10 +53,10 @@ class Stop:
     look: int
     looks: int
     share: float
-    """Of the benchmark's questions, 0 to 1, that were in."""
+    """Of the benchmark's questions, 0 to 1, that were answered."""
 
     def __str__(self) -> str:
-        """Say why no more was asked."""
+        """Return a line on the gate, the look and the share."""
         return (
             f"stopped early: {self.gate} of {self.benchmark} failed at look {self.look} of"
             f" {self.looks} with {percent(self.share)} of the answers"
@@ -87,22 +87,21 @@ def add_run(connection: Connection, run: RunRecord) -> None:
 
 
 def find_run(connection: Connection, run_id: str) -> RunRecord | None:
-    """Return the run named *run_id*; None where there is none. The registry knows its metrics."""
+    """Return the run named *run_id*, or None; describe its metrics to the registry."""
     run = next(iter(_read(connection, run_id)), None)
     if run is not None:
         describe_metrics(run.settings, run_id=run_id)
     return run
 
 
-def go_on(connection: Connection, run: RunRecord) -> None:
+def continue_run(connection: Connection, run: RunRecord) -> None:
     """Begin another session of a run that did not come to its end.
 
-    Its answers and what they cost stay. What was said of them all is for this session to say anew:
-    verdicts, and which steps and sets of answers the run was scored with.
+    Its answers and their cost stay; its verdicts, metric steps and sets of answers are deleted.
 
     Args:
         connection: in a transaction that writes.
-        run: as it is from now on, but for when it was made.
+        run: the new record; the time when the run began, and its duration, stay.
     """
     names = list(run.whole)
     for table in (run_steps, sets, verdicts):
@@ -121,7 +120,7 @@ def go_on(connection: Connection, run: RunRecord) -> None:
 def finish_run(
     connection: Connection, run_id: str, *, status: str, seconds: float | None = None
 ) -> None:
-    """Say how a run ended: complete, incomplete or interrupted; and how long this session took."""
+    """Keep how a run ended: complete, incomplete or interrupted; add this session's seconds."""
     ended: dict[str, Any] = {
         "status": status,
         "finished_at": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -170,7 +169,7 @@ def latest_run_id(connection: Connection) -> str | None:
 
 
 def add_described(connection: Connection, run_id: str, described: Mapping[str, Any]) -> None:
-    """Keep what judging and showing scores of metrics needs that are not built in, by name."""
+    """Keep the traits of metrics that are not built in, by name, for judging and showing scores."""
     if described:
         settings = _settings(connection, run_id)
         settings[DESCRIBED] = {**settings.get(DESCRIBED, {}), **described}
@@ -178,14 +177,14 @@ def add_described(connection: Connection, run_id: str, described: Mapping[str, A
 
 
 def describe_metrics(settings: Mapping[str, Any], *, run_id: str) -> None:
-    """Let the registry know the metrics that a run's settings describe."""
+    """Describe to the registry the metrics that a run's settings describe."""
     described = settings.get(DESCRIBED)
-    for name, said in described.items() if isinstance(described, dict) else ():
-        describe(name, said, origin=f"the project that run {run_id} was made in")
+    for name, traits in described.items() if isinstance(described, dict) else ():
+        describe(name, traits, origin=f"the project that run {run_id} was made in")
 
 
 def put_stop(connection: Connection, run_id: str, stop: Stop) -> Stop:
-    """Keep why a run stopped, and return what ended it: what was first to.
+    """Keep which gate stopped a run, unless another did before, and return the one that did.
 
     In a transaction that writes, so that one process alone is the first.
     """
@@ -197,7 +196,7 @@ def put_stop(connection: Connection, run_id: str, stop: Stop) -> Stop:
 
 
 def put_unjudged(connection: Connection, run_id: str, gates: Sequence[tuple[str, str]]) -> None:
-    """Keep which gates a run should have judged and did not: of each the benchmark and its id."""
+    """Keep which gates a run should have judged and did not: benchmark and id of each."""
     settings = {**_settings(connection, run_id), UNJUDGED: plain(gates)}
     _update(connection, run_id, settings=canonical_json(settings))
 
@@ -209,27 +208,27 @@ def unjudged_in(record: RunRecord) -> list[tuple[str, str]]:
 
 
 def stop_of(connection: Connection, run_id: str) -> Stop | None:
-    """Return what ended a run early; None where nothing has."""
+    """Return the gate that stopped a run early; None where none has."""
     query = select(text_at(runs.c.settings, f"$.{STOPPED}")).where(runs.c.run_id == run_id)
     text = connection.execute(query).scalar()
     return None if text is None else record_of(Stop, json.loads(text))
 
 
 def stop_in(record: RunRecord) -> Stop | None:
-    """Return what ended a run early, from its record."""
+    """Return the gate that stopped a run early, from its record."""
     stop: Any = record.settings.get(STOPPED)
     return None if stop is None else record_of(Stop, stop)
 
 
 def put_progress(connection: Connection, run_id: str, *, worker: str, state: Progress) -> None:
-    """Say how far *worker* has come, and so that the run is still being made."""
+    """Keep the progress of *worker*, and that the run is alive."""
     row = {"run_id": run_id, "worker": worker, **columns_of(state)}
     keep(connection, progress, [row], replacing=True)
     _update(connection, run_id, seen_at=now(connection))
 
 
 def total_progress(connection: Connection, run_id: str) -> Progress:
-    """Return how far a run has come, all workers together."""
+    """Return the progress of a run, all workers together."""
     c, sums = progress.c, ("total", "done", "errors", "cost_usd")
     query = select(
         # PostgreSQL's sums of whole numbers are decimals.
@@ -242,12 +241,12 @@ def total_progress(connection: Connection, run_id: str) -> Progress:
 def promote(
     connection: Connection, *, model: str, benchmarks: Iterable[str], run_id: str, at: str
 ) -> None:
-    """Make a run the baseline of *model* for *benchmarks*; what was it before is so no more."""
-    promoted = [
-        Promoted(model=model, benchmark=benchmark, run_id=run_id, promoted_at=at)
+    """Make a run the baseline of *model* for *benchmarks*, in place of earlier ones."""
+    rows = [
+        columns_of(Promoted(model=model, benchmark=benchmark, run_id=run_id, promoted_at=at))
         for benchmark in benchmarks
     ]
-    keep(connection, baselines, [columns_of(one) for one in promoted], replacing=True)
+    keep(connection, baselines, rows, replacing=True)
 
 
 def promoted(connection: Connection, *, model: str | None = None) -> list[Promoted]:
@@ -263,7 +262,7 @@ def _columns(connection: Connection, run: RunRecord) -> dict[str, Any]:
 
 
 def _read(connection: Connection, run_id: str | None = None) -> list[RunRecord]:
-    """Return runs, oldest first; when they were last heard of by this machine's clock."""
+    """Return runs, oldest first; ``seen_at`` is by this machine's clock."""
     query = select(runs).order_by(runs.c.created_at, runs.c.run_id)
     if run_id is not None:
         query = query.where(runs.c.run_id == run_id)
@@ -280,7 +279,7 @@ def _read(connection: Connection, run_id: str | None = None) -> list[RunRecord]:
 
 
 def _seconds(connection: Connection, run: RunRecord) -> float | None:
-    """Return how long a run took; early versions kept when it began and ended."""
+    """Return how long a run took; early versions kept only when it began and ended."""
     if run.seconds is not None or (ended := finished_at(connection, run.run_id)) is None:
         return run.seconds
     times = [datetime.fromisoformat(text).replace(tzinfo=UTC) for text in (run.created_at, ended)]

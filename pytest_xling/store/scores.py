@@ -1,4 +1,4 @@
-"""The scores of runs, asked for in SQL so that a hundred thousand cases stay cheap."""
+"""The scores of runs, selected and averaged in SQL so that a hundred thousand cases stay cheap."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ class MetricStep:
     step: int
     signature: str
     parameters: Mapping[str, JsonValue] = field(compare=False)
-    """Of the annotators it rests on the signatures stand there, by their name."""
+    """With the signatures of the annotators it rests on, by their names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Average:
-    """A mean, of a flag its rate, over the answers that have a value."""
+    """A mean, for a flag the rate, over the answers that have a value."""
 
     mean: float | None
     n: int
@@ -65,7 +65,7 @@ class Average:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Worst:
-    """Where to find an answer that scored badly."""
+    """An answer that scored badly."""
 
     benchmark: str
     metric: str
@@ -76,23 +76,23 @@ class Worst:
 
 
 def level_of(stored: object) -> int | None:
-    """Read a level of presupposition: digits are one, all else is the data's own business."""
+    """Return a level of presupposition; None where the data's field is no number."""
     return int(stored) if isinstance(stored, str) and stored.isdecimal() else None
 
 
 def metric_steps(
     connection: Connection, run_id: str, *, benchmark: str | None = None, metric: str | None = None
 ) -> list[MetricStep]:
-    """Return what a run was scored with, by benchmark and metric, narrowed as asked."""
+    """Return the metric steps of a run, by benchmark and metric, narrowed as asked."""
     query = (
         select(run_steps.c.benchmark, steps)
         .join(steps, steps.c.id == run_steps.c.step)
         .where(run_steps.c.run_id == run_id)
         .order_by(run_steps.c.benchmark, steps.c.name, steps.c.id)
     )
-    for column, named in ((run_steps.c.benchmark, benchmark), (steps.c.name, metric)):
-        if named is not None:
-            query = query.where(column == named)
+    for column, name in ((run_steps.c.benchmark, benchmark), (steps.c.name, metric)):
+        if name is not None:
+            query = query.where(column == name)
     rows = [(row, json.loads(row.parameters)) for row in connection.execute(query)]
     return [
         MetricStep(
@@ -107,7 +107,7 @@ def metric_steps(
 
 
 def metric_signatures(connection: Connection, run_id: str) -> dict[str, dict[str, str]]:
-    """Return the signatures of what a run was scored with, by benchmark and metric."""
+    """Return the signatures of a run's metrics, by benchmark and metric."""
     signatures: dict[str, dict[str, str]] = {}
     for step in metric_steps(connection, run_id):
         signatures.setdefault(step.benchmark, {})[step.metric] = step.signature
@@ -117,7 +117,7 @@ def metric_signatures(connection: Connection, run_id: str) -> dict[str, dict[str
 def scored_inputs(
     run_id: str | ColumnElement[str], *columns: Any, where: ColumnElement[bool] | None = None
 ) -> CompoundSelect[Any]:
-    """Select *columns* of a run's cases, and ``input_key``: what their scores are kept under.
+    """Select *columns* of a run's cases, and ``input_key``: the input key of their scores.
 
     A case is there once for its own answer, and once more for each set it is the first answer of.
 
@@ -142,8 +142,8 @@ def scored_inputs(
 
 
 _ALL = 2**62
-# What was scored in a run, by its key: the limit, which leaves nothing out, keeps SQLite from
-# forgetting the order.
+# The scored inputs of a run, by key: with a limit, which leaves nothing out, SQLite keeps the
+# order.
 _c = (
     scored_inputs(
         bindparam("run_id"),
@@ -182,7 +182,7 @@ def scores(
 def scores_by_place(
     connection: Connection, run_id: str, scored: Sequence[MetricStep]
 ) -> dict[Place, list[Score]]:
-    """Return the scores of *scored*, in no order, in one pass over the run."""
+    """Return the scores of the metrics *scored*, in no order, in one pass over the run."""
     by_place: dict[Place, list[Score]] = {}
     for _, score in _read_scores(connection, run_id, scored):
         by_place.setdefault((score.benchmark, score.metric, score.language), []).append(score)
@@ -196,7 +196,7 @@ def _read_scores(
     *,
     language: str | None = None,
 ) -> Iterator[tuple[int, Score]]:
-    """Yield the scores of *scored*, in no order, each with its case's position."""
+    """Yield the scores of the metrics *scored*, in no order, each with its case's position."""
     query = _scored(
         run_id,
         scored,
@@ -211,12 +211,12 @@ def _read_scores(
         _c.c.level,
         language=language,
     )
-    made = {step.step: (step.metric, step.signature) for step in scored}
+    metrics = {step.step: (step.metric, step.signature) for step in scored}
     read = lru_cache(maxsize=10_000)(json.loads)  # most scores are [0.0, ""]
     read_rows = connection.execute(query, execution_options={"yield_per": 1000}).partitions()
     for row in chain.from_iterable(read_rows):
         step, output, bench, code, sample_id, condition, cluster, position, level = row
-        metric, signature = made[step]
+        metric, signature = metrics[step]
         value, reason = read(output)
         yield (
             position,
@@ -238,7 +238,7 @@ def _read_scores(
 def averages(
     connection: Connection, run_id: str, scored: Sequence[MetricStep]
 ) -> dict[Place, Average]:
-    """Return the averages of *scored* by benchmark, metric and language."""
+    """Return the averages of the metrics *scored* by benchmark, metric and language."""
     query = (
         _scored(run_id, scored, _c.c.benchmark, outputs.c.step, _c.c.language)
         .add_columns(func.avg(_VALUE), func.count(_VALUE), func.count())
@@ -265,20 +265,20 @@ def worst(
         connection: to the store.
         run_id: the run.
         flagged: flag metrics; their flagged answers come in case order.
-        numbers: which end of a number metric's values is bad, worst first.
-        each: answers of one benchmark, metric and language at most.
+        numbers: by place the end of a number metric's values that is bad; its worst come first.
+        each: how many answers of one benchmark, metric and language, at most.
     """
     scored = metric_steps(connection, run_id)
     by_place: dict[Place, list[Worst]] = {}
     steps_of = {(step.benchmark, step.metric): step for step in scored}
-    wanted = [and_(_any_of(flagged), _VALUE == 1)] if flagged else []
+    conditions = [and_(_any_of(flagged), _VALUE == 1)] if flagged else []
     distance: list[tuple[ColumnElement[bool], Any]] = []
     for (benchmark, metric, language), direction in numbers.items():
         if (benchmark, metric) in steps_of:
             here = and_(_any_of([steps_of[benchmark, metric]]), _c.c.language == language)
-            wanted.append(and_(here, _VALUE.is_not(None)))
+            conditions.append(and_(here, _VALUE.is_not(None)))
             distance.append((here, _VALUE if direction == "lowest" else -_VALUE))
-    if not wanted:
+    if not conditions:
         return by_place
     rank = func.row_number().over(
         partition_by=(_c.c.benchmark, outputs.c.step, _c.c.language),
@@ -295,7 +295,7 @@ def worst(
             outputs.c.output,
         )
         .add_columns(rank.label("rank"))
-        .where(or_(*wanted))
+        .where(or_(*conditions))
         .subquery()
     )
     query = select(ranked).where(ranked.c.rank <= each).order_by(ranked.c.rank)
@@ -359,7 +359,7 @@ def last_scored(
     metric: str,
     languages: Collection[str],
 ) -> str:
-    """Return when the last of a run's scores was made, by whichever run: UTC, ISO 8601; or ""."""
+    """Return when the last of a run's scores was stored, by whichever run: UTC, ISO 8601; or ""."""
     steps_of = metric_steps(connection, run_id, benchmark=benchmark, metric=metric)
     where = and_(cases.c.benchmark == benchmark, cases.c.language.in_(languages))
     scored = scored_inputs(run_id, where=where).subquery("scored")
@@ -368,7 +368,7 @@ def last_scored(
         .join(scored, scored.c.input_key == outputs.c.input_key)
         .where(outputs.c.step.in_([step.step for step in steps_of]))
     )
-    made = connection.execute(query).scalar()
-    if made is None:
+    time_s = connection.execute(query).scalar()
+    if time_s is None:
         return ""
-    return datetime.fromtimestamp(made, UTC).isoformat(timespec="milliseconds")
+    return datetime.fromtimestamp(time_s, UTC).isoformat(timespec="milliseconds")

@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 
 BUSY_TIMEOUT_S = 30.0
 USUAL_FOLDER = ".xling"
-"""Of the store that nobody named."""
+"""Of the default store."""
 
 
 class SqliteFile:
     """One file; safe to use from several threads and processes of a machine.
 
     Args:
-        path: of the file; it and its folder are made if absent.
-        create: whether a missing file may be made.
+        path: of the file; it and its folder are created if absent.
+        create: whether a missing file may be created.
 
     Raises:
-        StoreError: the file cannot be made.
+        StoreError: the file cannot be created.
     """
 
     patience_s: Final = 0.0
@@ -72,13 +72,13 @@ class SqliteFile:
         self._file: tuple[int, int] | None = None
 
     def __str__(self) -> str:
-        """Name the file."""
+        """Return the path."""
         return str(self.path)
 
     def check(self) -> None:
         """Check that the file is still the one that was opened.
 
-        SQLite goes on with a file that is deleted: what it writes then is seen by nobody.
+        SQLite keeps on writing to a deleted file, where nobody will read it.
 
         Raises:
             StoreError: it was deleted, or another was put in its place.
@@ -94,18 +94,18 @@ class SqliteFile:
         raise StoreError(msg)
 
     def version(self, connection: Connection) -> int:
-        """Return the number of migrations that made the tables."""
+        """Return the schema version."""
         version = int(connection.exec_driver_sql("PRAGMA user_version").scalar_one())
-        if self._file is None:  # SQLite has made the file by now
+        if self._file is None:  # SQLite has created the file by now
             self._file = _identity(self.path)
         return version
 
     def set_version(self, connection: Connection, version: int) -> None:
-        """Keep how many migrations made the tables."""
+        """Set the schema version."""
         connection.exec_driver_sql(f"PRAGMA user_version = {version}")
 
-    def foreign(self, connection: Connection) -> str:
-        """Say what else the file has."""
+    def foreign_tables(self, connection: Connection) -> str:
+        """Say that the file has tables of something else."""
         table = connection.exec_driver_sql("SELECT name FROM sqlite_master LIMIT 1").scalar()
         if table is None:
             return ""
@@ -114,12 +114,12 @@ class SqliteFile:
             "name another file with --xling-store"
         )
 
-    def spelled(self, statement: str) -> str:
-        """Return the statement as it is: migrations are in SQLite's words."""
+    def translated(self, statement: str) -> str:
+        """Return the statement as it is: migrations are written for SQLite."""
         return statement
 
-    def explained(self, error: DBAPIError) -> StoreError:
-        """Return what went wrong with the file, and what to do."""
+    def store_error(self, error: DBAPIError) -> StoreError:
+        """Return the error to raise, with what to do."""
         cause = str(error.orig)
         remedies = {
             "readonly": "it, or its folder, is read-only; make it writable",
@@ -150,13 +150,13 @@ def _make_folder(folder: Path) -> None:
 
 def _make_file(path: Path) -> None:
     """Make the store's file for its owner only; SQLite gives those beside it its permissions."""
-    # What keeps it from being made SQLite says better.
+    # SQLite has better messages on why it cannot be created.
     with contextlib.suppress(OSError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, OWNER_ONLY))
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Return what tells a file from others that had its name; None where there is none."""
+    """Return the identity of a file, whatever its name; None where there is none."""
     try:
         status = path.stat()
     except OSError:
@@ -165,7 +165,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 def _is_frozen(path: Path) -> bool:
-    """Tell whether the store lies where nothing can be written, and nobody is writing it."""
+    """Tell whether the store lies where we cannot write, and nobody else is writing it."""
     effective = os.access in os.supports_effective_ids
     writable = os.access(path.parent, os.W_OK, effective_ids=effective)
     return not writable and not path.with_name(f"{path.name}-wal").exists()

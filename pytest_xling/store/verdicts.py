@@ -1,4 +1,4 @@
-"""What the gates of runs decided."""
+"""The verdicts of gates."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def put_verdict(
     verdict: Verdict,
     expected: Expected | None = None,
 ) -> None:
-    """Keep what a gate decided and which scores it expected; a later decision replaces it."""
+    """Keep a gate's verdict and the scores it expected; a later verdict replaces it."""
     saved: Any = plain(verdict)
     if expected is not None:
         saved["expected"] = plain(expected)
@@ -35,7 +35,7 @@ def put_verdict(
 
 
 def read_verdicts(connection: Connection, run_id: str) -> list[Verdict]:
-    """Return what the gates of a run decided, by benchmark and gate."""
+    """Return the verdicts of a run, by benchmark and gate."""
     query = (
         select(verdicts.c.verdict)
         .where(verdicts.c.run_id == run_id)
@@ -47,7 +47,7 @@ def read_verdicts(connection: Connection, run_id: str) -> list[Verdict]:
 def expected_scores(connection: Connection, run_id: str) -> dict[tuple[str, str], Expected]:
     """Return which scores the gates of a run expected, by benchmark and metric.
 
-    Of gates that early versions judged it is not known.
+    Gates that early versions judged are left out.
     """
     query = select(verdicts.c.benchmark, verdicts.c.verdict).where(verdicts.c.run_id == run_id)
     saved = [
@@ -62,14 +62,14 @@ def expected_scores(connection: Connection, run_id: str) -> dict[tuple[str, str]
 
 
 def verdict_of(saved: Mapping[str, Any]) -> Verdict:
-    """Return the verdict that was kept, or exported, as *saved*."""
+    """Return the verdict that was stored, or exported, as *saved*."""
     estimate = {"share": _is_rate(saved), **saved["estimate"]}
     own = {name: saved[name] for name in Verdict.__slots__ if name in saved}
     return record_of(Verdict, {**own, "estimate": estimate})
 
 
 def _is_rate(saved: Mapping[str, Any]) -> bool:
-    """Tell whether a verdict is of a rate; for those kept when estimates did not say so."""
+    """Tell whether a verdict is of a rate; for verdicts of versions whose estimates lacked that."""
     estimate = saved["estimate"]
     compared = estimate["pivot"] or estimate.get("baseline") or estimate.get("trend")
     return saved["threshold"]["max_rate"] is not None and not compared

@@ -186,7 +186,7 @@ def test_batches_come_and_go(database: Database) -> None:
             )
             for file in ("file-1", "file-2")
         ]
-        assert (rows[1], ("t",)) == batches.holding(connection, b"b")
+        assert (rows[1], ("t",)) == batches.batch_of(connection, b"b")
         batches.tidy(connection)
         assert [(rows[1], 2)] == batches.list_batches(connection)
         put(connection, [Output(key=(b"a", number), output="1")])
