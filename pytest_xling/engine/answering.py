@@ -1,4 +1,4 @@
-"""How answers are kept: under which key, and as what text."""
+"""How answers are stored: their content keys, and their JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def request_key(provider: Provider, request: Request) -> bytes:
-    """Return the content key of a request: all that determines the answer, and the repeat."""
+    """Return the content key of all that determines the answer, and of the repeat."""
     return content_key(identity(provider, request))
 
 
@@ -27,7 +27,7 @@ def provider_digest(provider: Provider, model: str = "") -> str:
 
 
 def kept_as(provider: Provider) -> str:
-    """Return the name under which a provider's answers are kept."""
+    """Return the name of the provider under which answers are kept."""
     return provider.answers_as if isinstance(provider, Batching) else provider.name
 
 
@@ -61,25 +61,25 @@ def encode_response(response: Response) -> str:
     return canonical_json(encoded)
 
 
-def decode_response(read: dict[str, Any]) -> Response:
-    """Return the response :func:`encode_response` was given."""
-    prompt_tokens, completion_tokens = read["usage"]
+def decode_response(encoded: dict[str, Any]) -> Response:
+    """Return the response that :func:`encode_response` encoded."""
+    prompt_tokens, completion_tokens = encoded["usage"]
     return Response(
-        text=read["text"],
-        stop_reason=read["stop_reason"],
+        text=encoded["text"],
+        stop_reason=encoded["stop_reason"],
         usage=Usage(
             prompt_tokens=prompt_tokens,
             completion_tokens=completion_tokens,
-            estimated=read.get("usage_estimated", False),
+            estimated=encoded.get("usage_estimated", False),
         ),
-        latency_s=read["latency_s"],
-        model_version=read["model_version"],
-        error=read["error"],
-        first_token=tuple((token, logprob) for token, logprob in read.get("first_token", ())),
-        left_out=tuple(read.get("left_out", ())),
-        thoughts=read.get("thoughts", ""),
+        latency_s=encoded["latency_s"],
+        model_version=encoded["model_version"],
+        error=encoded["error"],
+        first_token=tuple((token, logprob) for token, logprob in encoded.get("first_token", ())),
+        left_out=tuple(encoded.get("left_out", ())),
+        thoughts=encoded.get("thoughts", ""),
         tool_calls=tuple(
             ToolCall(name=name, arguments=arguments, id=number)
-            for name, arguments, number in read.get("tool_calls", ())
+            for name, arguments, number in encoded.get("tool_calls", ())
         ),
     )

@@ -1,4 +1,4 @@
-"""A conversation: one request after the other, each with the model's replies so far."""
+"""A conversation: one request after another, each with the model's replies so far."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ if TYPE_CHECKING:
 
 
 def next_request(request: Request, response: Response, turn: Turn) -> Request | None:
-    """Return what is asked after *response*, with it and *turn* behind all that was said.
+    """Return the request that adds *response* and *turn* to the messages of *request*.
 
-    None where the model has said its last: its reply is none, or calls a tool of which the turn has
-    no result.
+    None where the conversation ends: the reply is empty, or calls a tool whose result *turn* lacks.
     """
     reply = _reply(split_response(response), turn)
     return None if reply is None else replace(request, messages=(*request.messages, *reply))
@@ -28,7 +27,7 @@ def next_request(request: Request, response: Response, turn: Turn) -> Request | 
 def known_end(
     request: Request, turns: Sequence[Turn], known: Callable[[Request], Response | None]
 ) -> tuple[Request, Response | None]:
-    """Return the last request of a conversation, and its response, as far as both are *known*."""
+    """Return the last request of a conversation, and its response, as far as they are *known*."""
     response = known(request)
     for turn in turns:
         if response is None or (following := next_request(request, response, turn)) is None:
@@ -41,7 +40,7 @@ def known_end(
 async def stored_ends(
     starts: Sequence[tuple[Request, Sequence[Turn]]], answer: AnswerMemo
 ) -> list[tuple[Request, Response | None]]:
-    """Return the last request of each conversation with its response, as far as both are stored.
+    """Return the last request of each conversation, and its response, as far as they are stored.
 
     Args:
         starts: first requests, and the turns after them.
@@ -54,15 +53,15 @@ async def stored_ends(
 
     while True:
         ends = [known_end(request, turns, known) for request, turns in starts]
-        lacking = [answer.key(request) for request, response in ends if response is None]
-        found = await answer.stored(lacking)
-        if not found:
+        unknown = [answer.key(request) for request, response in ends if response is None]
+        new = await answer.stored(unknown)
+        if not new:
             return ends
-        stored |= found
+        stored |= new
 
 
 def _reply(response: Response, turn: Turn) -> Turn | None:
-    """Return the model's turn and the one after it; None where they cannot stand together."""
+    """Return the model's message and *turn*; None where *turn* cannot follow it."""
     text, calls = response.text or "", response.tool_calls
     results = [message for message in turn if message.role == "tool"]
     if not results:
@@ -73,12 +72,12 @@ def _reply(response: Response, turn: Turn) -> Turn | None:
         if turn[0].role == "tool":
             return None
         return (Message(role="assistant", content=text), *turn)
-    # Results name the calls the author thought of; the model has given its own numbers.
-    own = iter(calls)
-    named = [
+    # The author's ids of calls are replaced by the model's, in their order.
+    ids = iter(calls)
+    following = [
         replace(message, tool_call_id=call.id)
-        if message.role == "tool" and (call := next(own, None)) is not None
+        if message.role == "tool" and (call := next(ids, None)) is not None
         else message
         for message in turn
     ]
-    return (Message(role="assistant", content=text, tool_calls=calls[: len(results)]), *named)
+    return (Message(role="assistant", content=text, tool_calls=calls[: len(results)]), *following)

@@ -1,4 +1,4 @@
-"""Count the tokens of an answer that its provider has not counted."""
+"""Count the tokens of an answer whose provider does not."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ if TYPE_CHECKING:
     from pytest_xling.records import Request, Response, Usage
 
 MESSAGE_TOKENS = 4
-"""What a message takes beside its text: its role and where it begins and ends."""
+"""Tokens of a message beside its text: its role, its beginning and its end."""
 _encoding = threading.Lock()  # several threads would each build the encoding
 
 
 async def with_tokens(request: Request, response: Response) -> Response:
-    """Return *response* with tokens to pay for, counted here where the provider gave none.
+    """Return *response* with counts of tokens, made here where the provider gave none.
 
-    A prompt that took no token, or an answer with text that took none, was not counted. Ours are
-    tokens of o200k_base, in which other models' texts are about as long; what a model thought
-    without showing it is not in them.
+    A prompt of no token, or a text of none, was not counted. The tokens are those of o200k_base, of
+    which other models' texts have about as many; thoughts that a model does not show are not
+    counted.
     """
-    usage, written = response.usage, response.text or response.thoughts
-    if usage.prompt_tokens and (usage.completion_tokens or not written):
+    usage, text = response.usage, response.text or response.thoughts
+    if usage.prompt_tokens and (usage.completion_tokens or not text):
         return response
-    return replace(response, usage=await asyncio.to_thread(_counted, request, response))
+    return replace(response, usage=await asyncio.to_thread(_count, request, response))
 
 
-def _counted(request: Request, response: Response) -> Usage:
+def _count(request: Request, response: Response) -> Usage:
     from pytest_xling.text.tokens import encode  # noqa: PLC0415  loads tiktoken: seldom needed
 
     texts = [message.content for message in request.messages]

@@ -1,4 +1,4 @@
-"""Run metrics and annotators, a batch at a time, checked: on a thread, unless told otherwise."""
+"""Run metrics and annotators over batches, on a thread of this process, and check the outputs."""
 
 from __future__ import annotations
 
@@ -26,147 +26,148 @@ T = TypeVar("T")
 MAX_BATCH = 256
 FLAG_VALUES = (0.0, 1.0)
 
-Made: TypeAlias = "Metric[Any] | TextAnnotator | AnswerAnnotator"
-"""What runs over batches, made with its parameters."""
+Runnable: TypeAlias = "Metric[Any] | TextAnnotator | AnswerAnnotator"
+"""What runs over batches."""
 
 
 class Executor:
     """Runs metrics and annotators over batches, one after the other on a thread of this process.
 
     Args:
-        progress: told of a name, how many of its inputs are done, and how many there are.
+        progress: called with a name, how many of its inputs are done, and how many there are.
     """
 
     def __init__(self, *, progress: Callable[[str, int, int], None] | None = None) -> None:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="xling-score")
         self._progress = progress
         self._done: Counter[str] = Counter()
-        self._whole: Counter[str] = Counter()
+        self._total: Counter[str] = Counter()
 
     def place(self, provider: Provider) -> None:
-        """Have a model run where batches do, before its first request: here on its own thread."""
+        """Move a model, before its first request, to where batches run: here it stays."""
 
     async def call(self, function: Callable[..., T], *args: object) -> T:
-        """Call *function* on the thread of this process that imports, loads and reads files."""
+        """Call *function* on this executor's thread of this process, and return its result."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, function, *args)
 
-    async def load(self, made: Any) -> None:  # noqa: ANN401  any metric or annotator
-        """Load what *made* needs for its first batch, where it will run."""
-        await self.call(made.load)
+    async def load(self, runnable: Any) -> None:  # noqa: ANN401  any metric or annotator
+        """Load what *runnable* needs for its first batch, where it will run."""
+        await self.call(runnable.load)
 
     async def outcomes(
-        self, made: Made, batches: Sequence[Sequence[Any]]
+        self, runnable: Runnable, batches: Sequence[Sequence[Any]]
     ) -> AsyncIterator[tuple[int, list[Any]]]:
-        """Yield the index of each batch and what *made* gives on it, as they are ready.
+        """Yield the index of each batch and its outputs, as they are ready.
 
-        An :class:`~pytest_xling.errors.XlingError` stands in place of an output.
+        An :class:`~pytest_xling.errors.XlingError` may stand in place of an output.
         """
-        self._whole[made.name] += sum(map(len, batches))
-        self._tell(made.name)
-        async for index, outputs in self._run(made, batches):
+        self._total[runnable.name] += sum(map(len, batches))
+        self._report(runnable.name)
+        async for index, outputs in self._run(runnable, batches):
             yield index, outputs
-            self._done[made.name] += len(outputs)
-            self._tell(made.name)
+            self._done[runnable.name] += len(outputs)
+            self._report(runnable.name)
 
-    def _tell(self, name: str) -> None:
-        if self._progress is not None and (whole := self._whole[name]):
-            self._progress(name, self._done[name], whole)
+    def _report(self, name: str) -> None:
+        if self._progress is not None and (total := self._total[name]):
+            self._progress(name, self._done[name], total)
 
     async def _run(
-        self, made: Made, batches: Sequence[Sequence[Any]]
+        self, runnable: Runnable, batches: Sequence[Sequence[Any]]
     ) -> AsyncIterator[tuple[int, list[Any]]]:
         for index, batch in enumerate(batches):
-            yield index, await self.call(outcomes, made, batch)
+            yield index, await self.call(outcomes, runnable, batch)
 
     def close(self) -> None:
-        """Take on nothing more; what runs is not waited for."""
+        """Cancel what has not begun, and do not wait for what runs."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
 
 async def in_batches(
-    made: Made,
-    values: Sequence[Any],
+    runnable: Runnable,
+    inputs: Sequence[Any],
     *,
     executor: Executor,
     max_batch: int = MAX_BATCH,
 ) -> AsyncIterator[dict[int, Any]]:
-    """Yield what *made* gives for *values* by their indices, a batch at a time; errors for some.
+    """Yield the outputs for *inputs* by their indices, a batch at a time; errors for some.
 
     Args:
-        made: a metric or an annotator.
-        values: its inputs; those of similar length are in a batch.
+        runnable: a metric or an annotator.
+        inputs: those of similar length are put into a batch.
         executor: where to run it.
         max_batch: inputs in a batch at most.
     """
-    order = sorted(range(len(values)), key=lambda i: _size(values[i]))
+    order = sorted(range(len(inputs)), key=lambda i: _size(inputs[i]))
     indices = [order[start : start + max_batch] for start in range(0, len(order), max_batch)]
-    batches = [[values[i] for i in batch] for batch in indices]
-    async for number, outputs in executor.outcomes(made, batches):
+    batches = [[inputs[i] for i in batch] for batch in indices]
+    async for number, outputs in executor.outcomes(runnable, batches):
         yield dict(zip(indices[number], outputs, strict=True))
 
 
 def _size(value: Any) -> int:  # noqa: ANN401  any input
-    """Return how long an input is: a text with its language, an answer or a set of answers."""
+    """Return the length of an input: a text with its language, an answer or a set of answers."""
     size: int = len(value[0]) if isinstance(value, tuple) else value.size
     return size
 
 
-def outcomes(made: Made, inputs: Sequence[Any]) -> list[Any]:
-    """Return what *made* gives for each of *inputs*, in order; an error in place of an output.
+def outcomes(runnable: Runnable, inputs: Sequence[Any]) -> list[Any]:
+    """Return the output for each of *inputs*, in order, or an error in its place.
 
-    A batch that fails is halved until the inputs that break it stand alone. What is fitted to all
-    of its inputs is not: they fail together.
+    A batch that fails is halved until the inputs that break it are alone. Inputs of a metric that
+    is fitted to all of them fail together.
     """
-    if isinstance(made, Metric) and made.fitted:
+    if isinstance(runnable, Metric) and runnable.fitted:
         try:
-            return _outputs(made, inputs)
+            return _outputs(runnable, inputs)
         except XlingError as error:
             return [error] * len(inputs)
     try:
-        return _outputs(made, inputs)
+        return _outputs(runnable, inputs)
     except EvaluationError as error:
         half = len(inputs) // 2
         if not half or isinstance(error, BrokenStep):
             return [error] * len(inputs)
-    return [*outcomes(made, inputs[:half]), *outcomes(made, inputs[half:])]
+    return [*outcomes(runnable, inputs[:half]), *outcomes(runnable, inputs[half:])]
 
 
-def _outputs(made: Made, inputs: Sequence[Any]) -> list[Any]:
+def _outputs(runnable: Runnable, inputs: Sequence[Any]) -> list[Any]:
     try:
-        if isinstance(made, TextAnnotator):
-            return made.annotate([text for text, _ in inputs], [language for _, language in inputs])
-        if isinstance(made, AnswerAnnotator):
-            return made.annotate(inputs)
-        readings = made.score(inputs)
+        if isinstance(runnable, TextAnnotator):
+            texts, languages = [text for text, _ in inputs], [language for _, language in inputs]
+            return runnable.annotate(texts, languages)
+        if isinstance(runnable, AnswerAnnotator):
+            return runnable.annotate(inputs)
+        readings = runnable.score(inputs)
     except XlingError:
         raise
-    except Exception as error:  # whatever others' code may raise
+    except Exception as error:  # others' code may raise anything
         *_, last = traceback.extract_tb(error.__traceback__)
         where = f"{display_path(Path(last.filename))}:{last.lineno}"
-        msg = f"{made.name!r} broke: {type(error).__name__}: {error} ({where})"
+        msg = f"{runnable.name!r} broke: {type(error).__name__}: {error} ({where})"
         raise EvaluationError(msg) from error
-    return checked(made, readings, len(inputs))
+    return checked(runnable, readings, len(inputs))
 
 
-def checked(metric: Metric[Any], readings: list[Reading], wanted: int) -> list[Reading]:
-    """Return *readings* if they are what a metric may give.
+def checked(metric: Metric[Any], readings: list[Reading], inputs: int) -> list[Reading]:
+    """Return *readings* of so many *inputs* if a metric may give them.
 
     Raises:
         BrokenStep: their number is wrong, or a reason is not text.
         EvaluationError: a value is not finite or too large to be summed, beyond the metric's
             bounds, or a flag's neither 0 nor 1.
     """
-    if len(readings) != wanted:
-        msg = f"metric {metric.name!r} gave {len(readings)} readings for {wanted} inputs"
+    if len(readings) != inputs:
+        msg = f"metric {metric.name!r} gave {len(readings)} readings for {inputs} inputs"
         raise BrokenStep(msg)
     flag = metric.kind == "flag"
     for reading in readings:
         value = reading.value
-        reason: object = reading.reason  # as others' metrics may give it
+        reason: object = reading.reason  # others' metrics may give anything
         if not isinstance(reason, str):
             msg = f"metric {metric.name!r} gave the reason {reason!r}; a reason is text"
             raise BrokenStep(msg)
-        # Of NaN the comparison is false, too.
+        # The comparison is false for NaN, too.
         if value is not None and not (value in FLAG_VALUES if flag else abs(value) <= LARGEST):
             allowed = "1.0 or 0.0" if flag else f"a number up to {LARGEST:g}"
             msg = f"metric {metric.name!r} gave {value!r}, not {allowed} or None with a reason"

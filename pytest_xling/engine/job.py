@@ -1,4 +1,4 @@
-"""Jobs, what came of them, and the answers that are scored."""
+"""Jobs, their results, and the answers that are scored."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Scorable:
-    """An answer with its content key, hashed once for all metrics."""
+    """An answer with its content key, computed once for all metrics."""
 
     answer: Answer
 
     @cached_property
     def key(self) -> bytes:
-        """The content key of all that a metric may look at."""
+        """The content key of all that a metric may read."""
         sample, response = self.answer.sample, self.answer.response
-        looked_at: dict[str, JsonValue] = {
+        content: dict[str, JsonValue] = {
             "language": sample.language,
             "prompt": dict(sample.prompt),
             "reference": sample.reference,
@@ -35,18 +35,18 @@ class Scorable:
             "error": response.error,
         }
         if sample.wrong:
-            looked_at["wrong"] = list(sample.wrong)
+            content["wrong"] = list(sample.wrong)
         if response.thoughts:
-            looked_at["thoughts"] = response.thoughts
+            content["thoughts"] = response.thoughts
         if sample.messages or sample.turns:
-            looked_at["conversation"] = [
+            content["conversation"] = [
                 message.key for turn in (sample.messages, *sample.turns) for message in turn
             ]
         if response.tool_calls:
-            looked_at["tool_calls"] = [[c.name, c.arguments] for c in response.tool_calls]
+            content["tool_calls"] = [[c.name, c.arguments] for c in response.tool_calls]
         if response.first_token:
-            looked_at["first_token"] = [list(pair) for pair in response.first_token]
-        return content_key(looked_at)
+            content["first_token"] = [list(pair) for pair in response.first_token]
+        return content_key(content)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,28 +60,28 @@ class Job:
     position: int
     request: Request
     metrics: tuple[str, ...]
-    """Those that are about its sample."""
+    """Those that score its sample."""
     beside: tuple[str, ...] = ()
-    """Other metrics the run is scored with, which have nothing to say of it."""
+    """Other metrics of the run, which do not score it."""
     temperature: float | None = 0.0
     pivot: str | None = None
     """The language others are compared with, where the benchmark has one."""
     turns: tuple[Turn, ...] = ()
-    """What is said after each of the model's replies; the answer is the reply to the last."""
+    """The messages after each of the model's replies; the answer is the reply to the last."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What came of a job: a response and readings, or a fault.
+    """The outcome of a job: a response and readings, or a fault.
 
-    What metrics say of all repeats of a question stands with the first of them.
+    The first repeat of a question has the readings of metrics that score all repeats together.
     """
 
     job: Job
     asked: Request | None = None
-    """What was asked last: of a conversation with the model's replies in it."""
+    """The last request: in a conversation it has the model's replies so far."""
     response_key: bytes = b""
-    """The content key of that; empty where the model is not asked."""
+    """The content key of that request; empty where the model is not asked."""
     response: Response | None = None
     scorable: Scorable | None = None
     readings: Mapping[str, Reading] = field(default_factory=dict)
@@ -90,7 +90,7 @@ class Result:
 
     @property
     def request(self) -> Request:
-        """What was asked last, or is to be asked first."""
+        """The last request, or the first if none was made."""
         return self.asked or self.job.request
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pytest_xling.records import RunRecord
 
 SILENT_S = 60.0
-"""Of a process elsewhere nothing is heard for so long only where it is gone."""
+"""A process on another host that reports nothing for so long is taken to be gone."""
 
 
 def this_process() -> str:
@@ -30,7 +30,7 @@ def _name(pid: int) -> str:
 
 @cache
 def _place() -> str:
-    """Return what tells hosts apart, which may share a name, and the containers of one."""
+    """Return an id of this host, or container of it, that no other has by the same host name."""
     try:
         space = str(Path("/proc/self/ns/pid").readlink())
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
@@ -40,27 +40,27 @@ def _place() -> str:
 
 
 def dead(owners: Iterable[str]) -> set[str]:
-    """Return those of *owners* that ran here and are gone.
+    """Return those of *owners* that ran on this host and are gone.
 
-    Of a process on another host nothing can be told; its leases end by their time.
+    Processes on other hosts cannot be checked; their leases expire.
     """
     place = _place()
     gone = set()
     for owner in owners:
-        where, _, process = owner.rpartition(":")[0].rpartition(":")
-        started = owner.rpartition(":")[2]
-        if where == place and process.isdigit() and not _lives(int(process), started):
+        rest, _, started = owner.rpartition(":")
+        host, _, process = rest.rpartition(":")
+        if host == place and process.isdigit() and not _lives(int(process), started):
             gone.add(owner)
     return gone
 
 
 def status_now(run: RunRecord) -> str:
-    """Return a run's status: ``killed`` where it runs as the store knows, and nobody makes it."""
+    """Return a run's status: ``killed`` if the store says it runs and its process is gone."""
     return "killed" if run.status == "running" and _is_gone(run) else run.status
 
 
 def _is_gone(run: RunRecord) -> bool:
-    """Tell whether the process that makes a run is gone, by itself or by its silence."""
+    """Tell whether a run's process is gone; on another host, whether it has been silent."""
     here = run.owner.rpartition(":")[0].rpartition(":")[0] == _place()
     if here and os.name != "nt":
         return bool(dead([run.owner]))
@@ -69,20 +69,20 @@ def _is_gone(run: RunRecord) -> bool:
 
 def _lives(pid: int, started: str) -> bool:
     if os.name == "nt":
-        return True  # os.kill(pid, 0) would send it Ctrl-C; its leases end by their time
+        return True  # os.kill(pid, 0) would send it Ctrl-C; its leases expire
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
     except PermissionError:
         return True
-    # xdist does not reap a worker that was killed before the run is over.
+    # A worker that was killed is a zombie until the run is over: xdist does not reap it.
     state, since = _state_and_start(pid)
     return state not in {"Z", "X"} and since == started
 
 
 def _started(pid: int) -> str:
-    """Return the start time of *pid* in clock ticks, or "" where the system does not tell.
+    """Return the start time of *pid* in clock ticks, or "" where the system does not say.
 
     It tells a process from a later one with the same number.
     """

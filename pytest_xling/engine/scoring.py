@@ -1,4 +1,4 @@
-"""What a metric gives for answers, and for sets of answers."""
+"""Score answers, and sets of answers, by a metric."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from pytest_xling.interfaces.metric import Metric
 
 MAX_SETS = 64
-"""Sets scored together: enough to fill a batch of an encoder with their answers."""
+"""Sets in a batch: their answers fill a batch of an encoder."""
 
-Scored: TypeAlias = "Answer | AnswerSet"
+MetricInput: TypeAlias = "Answer | AnswerSet"
 
 
 async def score(
@@ -36,10 +36,10 @@ async def score(
     annotators: Mapping[str, Annotate],
     executor: Executor,
 ) -> AsyncIterator[dict[int, Reading | XlingError]]:
-    """Score answers, or sets of them: annotate what needs it, then run the metric in batches.
+    """Score answers, or sets of them: annotate them as needed, then run the metric in batches.
 
-    What a fitted metric scores is scored with the corpora it is of. What the metric has nothing to
-    say of gets None and the reason: no answer, or a set with too few.
+    A fitted metric scores whole corpora. Where there is no answer, or too few in a set, the reading
+    is None with the reason.
     """
     readings: dict[int, Reading | XlingError] = {
         index: Reading(value=None, reason=reason)
@@ -50,15 +50,15 @@ async def score(
         async for ready in _fit(metric, scorables, readings, annotators, executor):
             yield ready
         return
-    left = [index for index in range(len(scorables)) if index not in readings]
-    annotated = await _annotated(metric, annotators, [scorables[index] for index in left])
-    inputs: dict[int, Scored] = {}
-    for index, scored in zip(left, annotated, strict=True):
-        if isinstance(scored, XlingError):
-            readings[index] = scored
+    rest = [index for index in range(len(scorables)) if index not in readings]
+    annotated = await _metric_inputs(metric, annotators, [scorables[index] for index in rest])
+    inputs: dict[int, MetricInput] = {}
+    for index, outcome in zip(rest, annotated, strict=True):
+        if isinstance(outcome, XlingError):
+            readings[index] = outcome
         else:
-            inputs[index] = scored
-    places = list(inputs)
+            inputs[index] = outcome
+    indices = list(inputs)
     computing = in_batches(
         metric,
         list(inputs.values()),
@@ -66,8 +66,8 @@ async def score(
         max_batch=MAX_BATCH if metric.unit == "answer" else MAX_SETS,
     )
     async for batch in computing:
-        # With the first batch goes what has no value, so that it makes no writing of its own.
-        yield readings | {places[index]: outcome for index, outcome in batch.items()}
+        # Readings without a value go with the first batch: they need no transaction of their own.
+        yield readings | {indices[number]: reading for number, reading in batch.items()}
         readings = {}
     if readings:
         yield readings
@@ -80,7 +80,7 @@ async def _fit(
     annotators: Mapping[str, Annotate],
     executor: Executor,
 ) -> AsyncIterator[dict[int, Reading | XlingError]]:
-    """Score whole corpora, each in a batch, whatever part of them is asked for."""
+    """Score whole corpora, each in a batch, even where only a part of one is asked for."""
     members: dict[bytes, list[int]] = {}
     corpora = [scorable.corpus or Corpus((scorable,)) for scorable in scorables]
     for index, corpus in enumerate(corpora):
@@ -89,7 +89,7 @@ async def _fit(
     for indices in members.values():
         sets = corpora[indices[0]].sets
         enough = [each for each in sets if not _why_unscored(metric, each)]
-        annotated = await _annotated(metric, annotators, enough)
+        annotated = await _metric_inputs(metric, annotators, enough)
         fault = next((each for each in annotated if isinstance(each, XlingError)), None)
         if fault is not None:
             readings.update(dict.fromkeys(indices, fault))
@@ -105,55 +105,50 @@ async def _fit(
     yield readings
 
 
-async def _annotated(
+async def _metric_inputs(
     metric: Metric[Any],
     annotators: Mapping[str, Annotate],
     scorables: Sequence[Scorable | ScorableSet],
-) -> list[Scored | XlingError]:
-    """Return what the metric is given: annotated, and what it has checked annotated, too.
-
-    What went wrong stands in its place.
-    """
+) -> list[MetricInput | XlingError]:
+    """Return the metric's inputs with their annotations and checks, or errors in their place."""
     checker = metric.checked_by
     needs = {name: each for name, each in annotators.items() if name != checker}
-    outcomes: list[Scored | XlingError] = [
+    outcomes: list[MetricInput | XlingError] = [
         scorable.answer if isinstance(scorable, Scorable) else scorable.answer_set
         for scorable in scorables
     ]
     if needs:
-        given: list[Any] = outcomes
-        annotated_of = await _each_annotated(needs, [_members(scored) for scored in given])
+        bare: list[Any] = outcomes
+        groups = await _annotated_groups(needs, [_answers(each) for each in bare])
         outcomes = [
-            annotated if isinstance(annotated, XlingError) else _with_members(scored, annotated)
-            for scored, annotated in zip(given, annotated_of, strict=True)
+            group if isinstance(group, XlingError) else _with_answers(each, group)
+            for each, group in zip(bare, groups, strict=True)
         ]
     if not checker:
         return outcomes
-    places = [place for place, each in enumerate(outcomes) if not isinstance(each, XlingError)]
-    ready: list[Any] = [outcomes[place] for place in places]
+    indices = [index for index, each in enumerate(outcomes) if not isinstance(each, XlingError)]
+    ready: list[Any] = [outcomes[index] for index in indices]
     checks = [metric.checks(each) for each in ready]
-    checked_of = await _each_annotated({checker: annotators[checker]}, checks)
-    for place, scored, checked in zip(places, ready, checked_of, strict=True):
-        outcomes[place] = (
-            checked if isinstance(checked, XlingError) else replace(scored, checks=checked)
-        )
+    groups = await _annotated_groups({checker: annotators[checker]}, checks)
+    for index, each, group in zip(indices, ready, groups, strict=True):
+        outcomes[index] = group if isinstance(group, XlingError) else replace(each, checks=group)
     return outcomes
 
 
 def reading_json(reading: Reading) -> str:
-    """Return a reading as it is kept."""
+    """Return a reading as JSON."""
     return canonical_json([reading.value, reading.reason])
 
 
-@lru_cache(4096)  # most are alike, as flags' are: they are one object
+@lru_cache(4096)  # most are equal, as those of flags: they share one object
 def read_reading(text: str) -> Reading:
-    """Return the reading that was kept as *text*."""
+    """Return the reading that :func:`reading_json` encoded."""
     value, reason = json.loads(text)
     return Reading(value=value, reason=reason)
 
 
 def _why_unscored(metric: Metric[Any], scorable: Scorable | ScorableSet) -> str:
-    """Say why *metric* has no value for *scorable*; "" where it scores it."""
+    """Say why *metric* cannot score *scorable*; "" if it can."""
     if isinstance(scorable, ScorableSet):
         return _why_too_few(scorable, metric.least)
     if metric.scores_missing:
@@ -171,8 +166,8 @@ def _why_too_few(scorable: ScorableSet, least: int) -> str:
     if scorable.compared:
         sides.append((f" {scorable.compared}", scorable.pivot, 1))
     for where, asked, needed in sides:
-        there = len(present(asked))
-        if there >= needed:
+        answered = len(present(asked))
+        if answered >= needed:
             continue
         if not asked:
             return f"no answer{where} to compare with"
@@ -180,25 +175,25 @@ def _why_too_few(scorable: ScorableSet, least: int) -> str:
             return f"asked once (K = 1): comparing needs --xling-samples={needed} or more"
         reasons = Counter(filter(None, (missing_reason(repeat.answer) for repeat in asked)))
         why = ", ".join(f"{reason} {count}" for reason, count in sorted(reasons.items()))
-        return f"{there} of {len(asked)} answers{where}: {why}"
+        return f"{answered} of {len(asked)} answers{where}: {why}"
     return ""
 
 
-def _members(scored: Scored) -> tuple[Answer, ...]:
+def _answers(scored: MetricInput) -> tuple[Answer, ...]:
     return (scored,) if isinstance(scored, Answer) else (*scored.answers, *scored.pivot)
 
 
-def _with_members(scored: Scored, members: tuple[Answer, ...]) -> Scored:
+def _with_answers(scored: MetricInput, answers: tuple[Answer, ...]) -> MetricInput:
     if isinstance(scored, Answer):
-        return members[0]
+        return answers[0]
     size = len(scored.answers)
-    return replace(scored, answers=members[:size], pivot=members[size:])
+    return replace(scored, answers=answers[:size], pivot=answers[size:])
 
 
-async def _each_annotated(
+async def _annotated_groups(
     annotators: Mapping[str, Annotate], groups: Sequence[Sequence[Answer]]
 ) -> list[tuple[Answer, ...] | XlingError]:
-    """Return each group annotated; what went wrong with one answer stands in place of its group."""
+    """Return each group with annotations; an error of one answer takes the place of its group."""
     flat = [answer for group in groups for answer in group]
     annotated = iter(await annotated_with(annotators, flat))
     outcomes: list[tuple[Answer, ...] | XlingError] = []

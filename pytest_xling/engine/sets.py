@@ -18,23 +18,20 @@ if TYPE_CHECKING:
 
 IN_PIVOT, TO_NEUTRAL = "in the pivot language", "to the neutral query"
 
-Placed: TypeAlias = "tuple[int, ScorableSet]"
+IndexedSet: TypeAlias = "tuple[int, ScorableSet]"
 """The index of a set's first result, and the set."""
 
 
 @dataclass(frozen=True)
 class ScorableSet:
-    """Answers to be scored together, with their content key.
-
-    Whether there is an answer or not, each repeat has its place.
-    """
+    """Answers to be scored together, with their content key; repeats without one included."""
 
     answers: tuple[Scorable, ...]
     pivot: tuple[Scorable, ...] = ()
     compared: str = ""
-    """What *pivot* is, such as "in the pivot language"; empty: it is not looked at."""
+    """What *pivot* is, such as "in the pivot language"; empty: there is none."""
     corpus: Corpus | None = None
-    """All sets a fitted metric learns from, this one included."""
+    """All sets that a fitted metric is fitted to, this one included."""
 
     @cached_property
     def own_key(self) -> bytes:
@@ -48,14 +45,14 @@ class ScorableSet:
 
     @cached_property
     def key(self) -> bytes:
-        """The content key of all that a metric may look at."""
+        """The content key of all that a metric may read."""
         if self.corpus is None:
             return self.own_key
         return content_key({"set": self.own_key.hex(), "corpus": self.corpus.key.hex()})
 
     @cached_property
     def answer_set(self) -> AnswerSet:
-        """What a metric is given: the repeats that came with an answer."""
+        """The metric's input: the repeats with an answer."""
         answers, pivot = present(self.answers), present(self.pivot)
         return AnswerSet(
             answers=tuple(scorable.answer for scorable in answers),
@@ -78,88 +75,90 @@ class Corpus:
 
 
 def present(scorables: Sequence[Scorable]) -> list[Scorable]:
-    """Return those that came with an answer."""
+    """Return those that have an answer."""
     return [scorable for scorable in scorables if not missing_reason(scorable.answer)]
 
 
-def sets_of(results: Sequence[Result], wanted: Sequence[int], *, unit: Unit) -> list[Placed]:
-    """Return the sets of the results at the indices *wanted*, by the first of each.
+def sets_of(results: Sequence[Result], indices: Sequence[int], *, unit: Unit) -> list[IndexedSet]:
+    """Return the sets of those *results* at *indices*, each with its first index.
 
-    One that met a fault has no set; asked again, it will.
+    Where a result has a fault there is no set.
 
     Args:
         results: of whole groups: all languages, conditions and levels of a question.
-        wanted: indices.
-        unit: what makes a set, as in :data:`pytest_xling.interfaces.metric.Unit`.
+        indices: of the results to be scored.
+        unit: what a set is, as in :data:`pytest_xling.interfaces.metric.Unit`.
     """
     if unit in {"levels", "neutral"}:
-        return _over_levels(results, wanted, unit=unit)
-    members: dict[tuple[str, str, str, float | None], list[int]] = {}
-    for index in wanted:
+        return _sets_of_levels(results, indices, unit=unit)
+    repeats: dict[tuple[str, str, str, float | None], list[int]] = {}
+    for index in indices:
         job = results[index].job
-        place = (job.benchmark, job.sample.id, job.sample.language, job.temperature)
-        members.setdefault(place, []).append(index)
-    placed: list[Placed] = []
-    for (benchmark, sample_id, language, temperature), indices in members.items():
-        answers = _scorables(results, indices)
+        key = (job.benchmark, job.sample.id, job.sample.language, job.temperature)
+        repeats.setdefault(key, []).append(index)
+    sets: list[IndexedSet] = []
+    for (benchmark, sample_id, language, temperature), members in repeats.items():
+        answers = _scorables(results, members)
         if answers is None:
             continue
         if unit == "repeats":
-            placed.append((indices[0], ScorableSet(answers)))
+            sets.append((members[0], ScorableSet(answers)))
             continue
-        pivot = results[indices[0]].job.pivot
+        pivot = results[members[0]].job.pivot
         if pivot in {None, language}:
             continue
-        beside = members.get((benchmark, sample_id, str(pivot), temperature), [])
-        if (others := _scorables(results, beside)) is not None:
-            placed.append((indices[0], ScorableSet(answers, others, compared=IN_PIVOT)))
-    return placed
+        in_pivot = repeats.get((benchmark, sample_id, str(pivot), temperature), [])
+        if (others := _scorables(results, in_pivot)) is not None:
+            sets.append((members[0], ScorableSet(answers, others, compared=IN_PIVOT)))
+    return sets
 
 
-def _over_levels(results: Sequence[Result], wanted: Sequence[int], *, unit: Unit) -> list[Placed]:
+def _sets_of_levels(
+    results: Sequence[Result], indices: Sequence[int], *, unit: Unit
+) -> list[IndexedSet]:
     """Return the sets of answers to one claim under one condition, at its levels."""
-    members: dict[tuple[str, str, str, str], dict[int, int]] = {}
-    for index in wanted:
+    claims: dict[tuple[str, str, str, str], dict[int, int]] = {}
+    for index in indices:
         job = results[index].job
         level = job.sample.level
         if level is None:
             continue
         claim = job.sample.parallel_id or job.sample.id
-        place = (job.benchmark, claim, job.sample.language, job.condition)
-        members.setdefault(place, {})[level] = index
-    placed: list[Placed] = []
-    for at in members.values():
-        indices = [index for _, index in sorted(at.items())]
+        key = (job.benchmark, claim, job.sample.language, job.condition)
+        claims.setdefault(key, {})[level] = index
+    sets: list[IndexedSet] = []
+    for by_level in claims.values():
         if unit == "levels":
-            if (answers := _scorables(results, indices)) is not None:
-                placed.append((indices[0], ScorableSet(answers)))
+            members = [index for _, index in sorted(by_level.items())]
+            if (answers := _scorables(results, members)) is not None:
+                sets.append((members[0], ScorableSet(answers)))
             continue
-        neutral = _scorables(results, [at[0]] if 0 in at else [])
-        for level, index in at.items():
+        neutral = _scorables(results, [by_level[0]] if 0 in by_level else [])
+        for level, index in by_level.items():
             own = _scorables(results, [index])
             if level > 0 and own is not None and neutral is not None:
-                placed.append((index, ScorableSet(own, neutral, compared=TO_NEUTRAL)))
-    return placed
+                sets.append((index, ScorableSet(own, neutral, compared=TO_NEUTRAL)))
+    return sets
 
 
-def corpora_of(results: Sequence[Result], *, unit: Unit) -> list[list[Placed]]:
-    """Return the sets of one benchmark's results, those of a language and temperature together.
+def corpora_of(results: Sequence[Result], *, unit: Unit) -> list[list[IndexedSet]]:
+    """Return the sets of one benchmark's results, by language and temperature.
 
-    Each knows all others of its corpus.
+    Each set has its corpus.
     """
-    corpora: dict[tuple[str, float | None], list[Placed]] = {}
+    corpora: dict[tuple[str, float | None], list[IndexedSet]] = {}
     for index, scorable in sets_of(results, range(len(results)), unit=unit):
         job = results[index].job
         corpora.setdefault((job.sample.language, job.temperature), []).append((index, scorable))
-    whole = []
-    for placed in corpora.values():
-        corpus = Corpus(tuple(scorable for _, scorable in placed))
-        whole.append([(index, replace(scorable, corpus=corpus)) for index, scorable in placed])
-    return whole
+    with_corpus = []
+    for sets in corpora.values():
+        corpus = Corpus(tuple(scorable for _, scorable in sets))
+        with_corpus.append([(index, replace(scorable, corpus=corpus)) for index, scorable in sets])
+    return with_corpus
 
 
 def _scorables(results: Sequence[Result], indices: Sequence[int]) -> tuple[Scorable, ...] | None:
-    """Return what there is to score at *indices*; None where one met a fault."""
+    """Return the scorables at *indices*; None if a result has a fault."""
     scorables = [results[index].scorable for index in indices]
     answered = tuple(scorable for scorable in scorables if scorable is not None)
     return answered if len(answered) == len(scorables) else None

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import threading
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -29,28 +29,14 @@ ENDED = "the store's thread has ended; nothing more can be read or kept"
 
 
 @dataclass(slots=True)
-class _Call:
-    """A function to run inside the next transaction, and who waits for its result."""
+class _Operation:
+    """Part of the next transaction: a function to call in it, or a row to keep."""
 
     function: Callable[[Connection], Any]
-    future: asyncio.Future[Any]
+    row: Output | None
     writes: bool
-
-
-@dataclass(slots=True)
-class _Put:
-    """A row to keep with the next commit, and who waits for that."""
-
-    row: Output
-    future: asyncio.Future[None]
-
-
-@dataclass(slots=True)
-class _Queue:
-    """What the next transaction does."""
-
-    calls: list[_Call] = field(default_factory=list)
-    puts: list[_Put] = field(default_factory=list)
+    future: asyncio.Future[Any]
+    """Of the function's result."""
 
 
 class StoreWriter:
@@ -60,9 +46,9 @@ class StoreWriter:
         database: the store.
         on_error: called on the loop when a transaction failed.
 
-    Whatever has queued up while one transaction ran goes into the next one together, so the cost
-    of a commit is shared and nothing waits for a timer. What is put counts as done, for those who
-    wait for it, only once it is committed: a killed process loses nothing it has acted on.
+    All operations that come while one transaction runs go into the next one together: they share
+    the cost of a commit, and none waits for a timer. An operation returns only once it is
+    committed: a killed process loses nothing it has acted on.
     """
 
     def __init__(
@@ -74,9 +60,9 @@ class StoreWriter:
         self.under_way: defaultdict[int, dict[bytes, asyncio.Task[Any]]] = defaultdict(dict)
         """What this process computes just now, by step and key, so that it does so once."""
         self._loop = asyncio.get_running_loop()
-        self._queue = _Queue()
+        self._queue: list[_Operation] = []
         self._leased = 0
-        self._wanted = threading.Condition()
+        self._changed = threading.Condition()
         self._closed = False
         self._thread = threading.Thread(target=self._work, name="xling-store", daemon=True)
         self._thread.start()
@@ -84,11 +70,11 @@ class StoreWriter:
 
     async def read(self, function: Callable[[Connection], T]) -> T:
         """Run *function* in a read transaction and return its result."""
-        return await self._call(function, writes=False)
+        return await self._queued(function, writes=False)
 
     async def write(self, function: Callable[[Connection], T]) -> T:
         """Run *function* in a write transaction, commit, and return its result."""
-        return await self._call(function, writes=True)
+        return await self._queued(function)
 
     async def find_or_claim(
         self,
@@ -97,15 +83,15 @@ class StoreWriter:
         *,
         find: Callable[[Connection, Sequence[bytes]], dict[bytes, T]],
     ) -> tuple[dict[bytes, T], set[bytes]]:
-        """Return the outputs there are, and those keys that are now ours to compute.
+        """Return the stored outputs, and those keys that are now this process's to compute.
 
         Args:
             keys: of inputs.
             step: the number of the step that computes.
-            find: finds what is there, in the transaction that claims the rest.
+            find: finds what is stored, in the transaction that claims the rest.
         """
 
-        def both(connection: Connection) -> tuple[dict[bytes, T], set[bytes]]:
+        def find_and_claim(connection: Connection) -> tuple[dict[bytes, T], set[bytes]]:
             stored = find(connection, keys)
             gone = dead(outputs.owners(connection) - {self.owner})
             claimed = outputs.claim(
@@ -117,90 +103,88 @@ class StoreWriter:
             )
             return stored, {key for key, _ in claimed}
 
-        stored, claimed = await self.write(both)
+        stored, claimed = await self.write(find_and_claim)
         self._leased += len(claimed)
         return stored, claimed
 
     async def release(self, keys: Sequence[OutputKey]) -> None:
-        """Give up our claims on *keys*, with nothing to show for them."""
+        """Give up this process's claims on *keys*, which have no outputs."""
         self._leased -= len(keys)
         await self.write(partial(outputs.release, keys=keys, owner=self.owner))
 
     async def put(self, row: Output) -> None:
-        """Keep *row*, which this process had claimed; return once that is committed.
-
-        What several callers put while a transaction runs is committed together.
-        """
-        future: asyncio.Future[None] = self._loop.create_future()
-        with self._wanted:
-            if self._closed:
-                raise StoreError(ENDED)
-            self._queue.puts.append(_Put(row, future))
-            self._wanted.notify()
-        await future
+        """Keep *row*, which this process had claimed; return once it is committed."""
+        await self._queued(lambda _: None, row=row)
 
     async def aclose(self) -> None:
         """Commit what is queued, give up all claims, and end the thread."""
         self._renewal.cancel()
         with contextlib.suppress(StoreError):  # claims end with the process all the same
             await self.write(partial(outputs.release_all, owner=self.owner))
-        with self._wanted:
+        with self._changed:
             self._closed = True
-            self._wanted.notify()
+            self._changed.notify()
         await asyncio.to_thread(self._thread.join)
 
-    async def _call(self, function: Callable[[Connection], T], *, writes: bool) -> T:
+    async def _queued(
+        self,
+        function: Callable[[Connection], T],
+        *,
+        row: Output | None = None,
+        writes: bool = True,
+    ) -> T:
+        """Return the result of an operation once it is committed."""
         future: asyncio.Future[T] = self._loop.create_future()
-        with self._wanted:
+        with self._changed:
             if self._closed:
                 raise StoreError(ENDED)
-            self._queue.calls.append(_Call(function, future, writes))
-            self._wanted.notify()
+            self._queue.append(_Operation(function, row, writes, future))
+            self._changed.notify()
         return await future
 
     async def _renew(self) -> None:
         while True:
             await asyncio.sleep(LEASE_S / 3)
             if self._leased > 0:
-                with contextlib.suppress(StoreError):  # whoever lost something by it is told
+                with contextlib.suppress(StoreError):  # raised where data is lost
                     await self.write(partial(outputs.renew, owner=self.owner, ttl_s=LEASE_S))
 
     def _work(self) -> None:
-        """Be the thread; whatever ends it, nobody is left to wait for it."""
+        """Run the thread; however it ends, fail all that still wait for it."""
         try:
             self._transact_all()
         finally:
-            with self._wanted:
+            with self._changed:
                 self._closed = True
-                rest, self._queue = self._queue, _Queue()
-            if rest.calls or rest.puts:
+                rest, self._queue = self._queue, []
+            if rest:
                 self._on_loop(self._fail, rest, StoreError(ENDED))
 
     def _transact_all(self) -> None:
         """Run transactions until closed."""
         while True:
-            with self._wanted:
-                while not (self._queue.calls or self._queue.puts or self._closed):
-                    self._wanted.wait()
-                queue, self._queue = self._queue, _Queue()
-                if not (queue.calls or queue.puts):
+            with self._changed:
+                while not (self._queue or self._closed):
+                    self._changed.wait()
+                queue, self._queue = self._queue, []
+                if not queue:
                     return
             self._transact(queue)
 
-    def _transact(self, queue: _Queue) -> None:
-        writes = bool(queue.puts) or any(call.writes for call in queue.calls)
+    def _transact(self, queue: list[_Operation]) -> None:
+        rows = [each.row for each in queue if each.row is not None]
 
-        def work(connection: Connection) -> list[tuple[_Call, Any]]:
-            outputs.put(connection, [put.row for put in queue.puts])
-            outputs.release(connection, [p.row.key for p in queue.puts], owner=self.owner)
-            return [(call, call.function(connection)) for call in queue.calls]
+        def work(connection: Connection) -> list[Any]:
+            outputs.put(connection, rows)
+            outputs.release(connection, [row.key for row in rows], owner=self.owner)
+            return [each.function(connection) for each in queue]
 
         try:
-            results = self.database.transact(work, writes=writes)
+            results = self.database.transact(work, writes=any(each.writes for each in queue))
         except StoreError as error:
             self._on_loop(self._fail, queue, error)
         except BaseException as error:
-            # A bug: let nobody wait for a thread that is gone, then die of it.
+            # A bug: fail all that wait for this thread, then end it.
             self._on_loop(self._fail, queue, StoreError(f"the store's thread broke: {error!r}"))
             raise
         else:
@@ -210,18 +194,15 @@ class StoreWriter:
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(function, *arguments)
 
-    def _finish(self, queue: _Queue, results: list[tuple[_Call, Any]]) -> None:
-        self._leased -= len(queue.puts)
-        for call, result in results:
-            if not call.future.done():
-                call.future.set_result(result)
-        for put in queue.puts:
-            if not put.future.done():
-                put.future.set_result(None)
+    def _finish(self, queue: list[_Operation], results: list[Any]) -> None:
+        self._leased -= sum(each.row is not None for each in queue)
+        for each, result in zip(queue, results, strict=True):
+            if not each.future.done():
+                each.future.set_result(result)
 
-    def _fail(self, queue: _Queue, error: StoreError) -> None:
+    def _fail(self, queue: list[_Operation], error: StoreError) -> None:
         if self._on_error is not None:
             self._on_error(error)
-        for future in (*(c.future for c in queue.calls), *(p.future for p in queue.puts)):
-            if not future.done():
-                future.set_exception(error)
+        for each in queue:
+            if not each.future.done():
+                each.future.set_exception(error)

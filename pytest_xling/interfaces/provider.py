@@ -102,13 +102,13 @@ class Translating(Protocol):
 
 @runtime_checkable
 class Movable(Provider, Protocol):
-    """A provider that runs its model in this process, unless told that copies run elsewhere."""
+    """A provider that runs its model in this process, until it is moved to copies elsewhere."""
 
     @property
-    def made_with(self) -> Mapping[str, Any]:
-        """The arguments it was made with: a copy is made with the same."""
+    def init_arguments(self) -> Mapping[str, Any]:
+        """The arguments of its constructor, with which copies are made."""
         ...
 
     def move(self, ask: Callable[[Request], Awaitable[Response]], *, copies: int) -> None:
-        """Load no model here: from now on *ask* answers, by so many *copies*."""
+        """Load no model in this process: from now on *ask* answers, by so many *copies*."""
         ...

@@ -1,8 +1,8 @@
 """Metrics, annotators and models on Ray: on the cores of this machine, or on a cluster.
 
-What runs there is the same function that runs on the local thread, on batches cut in the same way;
-so are its numbers. Whatever goes wrong with a batch comes back as a value: Ray itself meets only
-the death of processes, which it makes up for by starting them anew.
+It is the function of the local thread that runs there, on the same batches, with the same numbers.
+The errors of a batch come back as values: the only failures that Ray itself sees are deaths of
+processes, which it restarts.
 """
 
 from __future__ import annotations

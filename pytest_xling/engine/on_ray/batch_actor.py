@@ -1,4 +1,4 @@
-"""The process on Ray that runs batches, and what it is told: names and parameters, never code."""
+"""The process on Ray that runs batches; it is sent names and parameters, never code."""
 
 from __future__ import annotations
 
@@ -21,67 +21,68 @@ from pytest_xling.languages import declared
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_xling.engine.executor import Made
+    from pytest_xling.engine.executor import Runnable
 
 PACKAGE = Path(__file__).resolve().parents[2]
 BENCHMARKS = "_benchmarks"
-"""In a wheel only, and nothing that computes."""
+"""In a wheel only, and no part of what computes."""
 ATTEMPTS = 3
-"""How often a batch is begun: what its process did not survive so often it never will."""
+"""How often a batch is started: one that ends its process each time always will."""
 ON_RAY = "On Ray:\n"
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A metric or an annotator as it is found in any process: by its name, with its fields."""
+    """A metric or an annotator for another process, which makes it of its name and fields."""
 
     kind: Literal["metric", "annotator"]
     name: str
     fields: tuple[tuple[str, Any], ...]
 
     @classmethod
-    def of(cls, made: Made) -> Task:
-        """Return what tells another process to make *made*."""
-        kind: Literal["metric", "annotator"] = "metric" if isinstance(made, Metric) else "annotator"
-        given = tuple((f.name, getattr(made, f.name)) for f in fields(made) if f.init)  # type: ignore[arg-type]  # all are dataclasses
-        return cls(kind, made.name, given)
+    def of(cls, runnable: Runnable) -> Task:
+        """Return the task by which another process makes *runnable*."""
+        values = tuple((f.name, getattr(runnable, f.name)) for f in fields(runnable) if f.init)  # type: ignore[arg-type]  # all are dataclasses
+        return cls(_kind(runnable), runnable.name, values)
 
     @staticmethod
-    def is_portable(made: object) -> bool:
-        """Tell whether another process can make *made*, and there are batches of it to run.
+    def is_portable(runnable: object) -> bool:
+        """Tell whether *runnable* runs over batches, and another process can make it.
 
-        What a conftest.py, a test file or a prompts.yaml defines is only known where that was read,
-        and so is a language that one declares.
+        What a conftest.py, a test file or a prompts.yaml defines is only known to the process that
+        read it, and so is a language that one declares.
         """
-        if declared() or not isinstance(made, Metric | TextAnnotator | AnswerAnnotator):
+        if declared() or not isinstance(runnable, Metric | TextAnnotator | AnswerAnnotator):
             return False
-        return registry.is_importable(
-            "metric" if isinstance(made, Metric) else "annotator", made.name
-        )
+        return registry.is_importable(_kind(runnable), runnable.name)
 
-    def make(self) -> Made:
-        """Return the metric or annotator, made.
+    def make(self) -> Runnable:
+        """Return the metric or annotator.
 
         Raises:
-            ConfigError: there is none of that name here, or what it needs is not there.
+            ConfigError: there is none of that name here, or what it needs is missing.
         """
-        made: Made = registry.load(self.kind, self.name)(**dict(self.fields))
-        made.check()
-        return made
+        runnable: Runnable = registry.load(self.kind, self.name)(**dict(self.fields))
+        runnable.check()
+        return runnable
+
+
+def _kind(runnable: Runnable) -> Literal["metric", "annotator"]:
+    return "metric" if isinstance(runnable, Metric) else "annotator"
 
 
 @cache
 def package_digest() -> str:
-    """Return a digest of the package's code: where it differs numbers may, too."""
+    """Return a digest of the package's code: where it differs, numbers may."""
     code = (path for path in PACKAGE.rglob("*.py") if BENCHMARKS not in path.parts)
     return files_sha256(sorted(code))[:16]
 
 
 def check_package(digest: str) -> None:
-    """Check that the package's code here is that of another process.
+    """Check that this process has the package's code of another.
 
     Raises:
-        ConfigError: it is not.
+        ConfigError: it has not.
     """
     if package_digest() != digest:
         msg = (
@@ -92,84 +93,84 @@ def check_package(digest: str) -> None:
 
 
 class Attempts:
-    """Counts how often a batch was begun, in a process that runs none.
+    """Counts the attempts at each batch, in a process that runs none.
 
-    Where that dies Ray starts it anew, ``ATTEMPTS`` times at most, and it counts from the
-    beginning: a batch is begun so many times more, and not without end.
+    If that process dies Ray restarts it, ``ATTEMPTS`` times at most, and it counts from 0 again:
+    the attempts at a batch stay finite.
     """
 
     def __init__(self) -> None:
-        self._begun: Counter[str] = Counter()
+        self._attempts: Counter[str] = Counter()
 
     def begin(self, batch: str) -> int:
-        """Return how often *batch* has been begun, this time included."""
-        self._begun[batch] += 1
-        return self._begun[batch]
+        """Return the number of attempts at *batch*, this one included."""
+        self._attempts[batch] += 1
+        return self._attempts[batch]
 
 
 class BatchActor:
-    """Runs batches, one at a time; nothing it does raises.
+    """Runs batches, one at a time; errors are returned, never raised.
 
     Args:
-        digest: of the package's code where the batches come from.
+        digest: of the package's code in the process that sends the batches.
         attempts: the handle of an :class:`Attempts` actor.
     """
 
     def __init__(self, digest: str, attempts: Any) -> None:  # noqa: ANN401  Ray's handles are untyped
         self._digest = digest
         self._attempts = attempts
-        self._made: dict[Task, Made] = {}
+        self._runnables: dict[Task, Runnable] = {}
 
-    def run(self, batch: str, task: bytes, inputs: bytes) -> bytes:
-        """Return what a task gives on a batch, in the order of its inputs, for :func:`received`.
+    def run(self, batch: str, pickled_task: bytes, pickled_inputs: bytes) -> bytes:
+        """Return a task's outputs for a batch, in order, or an error, for :func:`unpickle`.
 
         Args:
-            batch: a name that no other batch has.
-            task: a :class:`Task`, pickled.
-            inputs: pickled.
+            batch: a unique name.
+            pickled_task: a :class:`Task`.
+            pickled_inputs: of the batch.
         """
-        import ray  # noqa: PLC0415  an extra; without it nobody gets here
+        import ray  # noqa: PLC0415  an extra, which is there where this runs
         import ray.exceptions  # noqa: PLC0415  likewise
 
         try:
-            wanted = self._task(task)
-            given: Sequence[Any] = pickle.loads(inputs)  # noqa: S301  from our own driver
+            task = self._task(pickled_task)
+            inputs: Sequence[Any] = pickle.loads(pickled_inputs)  # noqa: S301  from our own driver
             try:
-                begun = ray.get(self._attempts.begin.remote(batch))
+                attempts = ray.get(self._attempts.begin.remote(batch))
             except ray.exceptions.RayError as error:
-                return pickle.dumps([_uncounted(wanted, error)] * len(given))
-            if begun > ATTEMPTS:
-                return pickle.dumps([_fatal(wanted, len(given))] * len(given))
-            results = outcomes(self._ready(wanted), given)
+                return pickle.dumps([_uncounted(task, error)] * len(inputs))
+            if attempts > ATTEMPTS:
+                return pickle.dumps([_fatal(task, len(inputs))] * len(inputs))
+            results = outcomes(self._runnable(task), inputs)
             return pickle.dumps([portable(each) for each in results])
-        except Exception as error:  # noqa: BLE001  Ray would start the batch's process anew
+        except Exception as error:  # noqa: BLE001  Ray would restart the batch's process
             return pickle.dumps(portable(error))
 
     def load(self, task: bytes) -> None:
-        """Load what a task needs; whatever is wrong with it is said of its first batch."""
+        """Load what a task needs; its first batch meets any error."""
         import contextlib  # noqa: PLC0415
 
         with contextlib.suppress(Exception):
-            self._ready(self._task(task)).load()
+            self._runnable(self._task(task)).load()
 
-    def _task(self, task: bytes) -> Task:
+    def _task(self, pickled: bytes) -> Task:
         check_package(self._digest)
-        wanted: Task = pickle.loads(task)  # noqa: S301  from our own driver
-        return wanted
+        task: Task = pickle.loads(pickled)  # noqa: S301  from our own driver
+        return task
 
-    def _ready(self, task: Task) -> Made:
-        if task not in self._made:
-            self._made[task] = task.make()
-        return self._made[task]
+    def _runnable(self, task: Task) -> Runnable:
+        if task not in self._runnables:
+            self._runnables[task] = task.make()
+        return self._runnables[task]
 
 
-def received(answered: bytes) -> Any:  # noqa: ANN401  outputs of a batch, or a model's answer
+def unpickle(pickled: bytes) -> Any:  # noqa: ANN401  outputs of a batch, or a model's answer
     """Return what an actor has pickled.
 
     Raises:
-        Exception: what it broke with, as it would have broken here.
+        Exception: the actor's own error.
     """
-    result: Any = pickle.loads(answered)  # noqa: S301  from an actor of ours
+    result: Any = pickle.loads(pickled)  # noqa: S301  from an actor of ours
     if isinstance(result, BaseException):
         raise result
     return result
@@ -184,24 +185,24 @@ def _fatal(task: Task, inputs: int) -> EvaluationError:
 
 
 def _uncounted(task: Task, error: Exception) -> EvaluationError:
-    told = (str(error).strip().splitlines() or [type(error).__name__])[0]
+    reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
     msg = (
         f"{task.kind} {task.name!r}: the process on Ray that counts how often a batch is begun is "
-        f"gone, and without it none is: run again ({told})"
+        f"gone, and without it none is: run again ({reason})"
     )
     return EvaluationError(msg)
 
 
 def portable(value: Any) -> Any:  # noqa: ANN401  any output
-    """Return *value*; of an error what another process can read, and where it came from."""
+    """Return *value*; an error as one that another process can unpickle, with its traceback."""
     if not isinstance(value, BaseException):
         return value
-    # Several inputs may meet the same error, and where it came from includes its notes.
+    # Several inputs may share one error, and its formatted traceback includes its notes.
     if not any(note.startswith(ON_RAY) for note in getattr(value, "__notes__", ())):
         value.add_note(ON_RAY + "".join(traceback.format_exception(value)))
     try:
         pickle.loads(pickle.dumps(value))  # noqa: S301  our own
-    except Exception:  # noqa: BLE001  whatever another's error cannot do
+    except Exception:  # noqa: BLE001  others' errors may raise anything
         kind = type(value) if type(value) in {ConfigError, EvaluationError} else RuntimeError
         return kind(f"{type(value).__name__}: {value}")
     return value

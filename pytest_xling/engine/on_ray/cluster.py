@@ -1,4 +1,4 @@
-"""Start Ray on this machine, or connect to a cluster, without a word on the terminal."""
+"""Start Ray on this machine, or connect to a cluster, silently."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from pytest_xling.engine.answering import provider_digest
 from pytest_xling.engine.on_ray.batch_actor import ATTEMPTS, Attempts, BatchActor, package_digest
-from pytest_xling.engine.on_ray.model_actor import ModelActor, can_move, made_with
+from pytest_xling.engine.on_ray.model_actor import ModelActor, can_move, copy_arguments
 from pytest_xling.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
     from pytest_xling.interfaces.provider import Movable, Provider
 
 ENVIRONMENT = {
-    "RAY_USAGE_STATS_ENABLED": "0",  # nothing is told to anybody
+    "RAY_USAGE_STATS_ENABLED": "0",  # no telemetry
     "RAY_BACKEND_LOG_LEVEL": "fatal",
     "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
 }
 AUTHENTICATION = "RAY_AUTH_MODE"
-"""Set by Ray where it is started here: it listens to this machine's address."""
+"""Set by Ray where it is started here, as it listens at this machine's address."""
 TOKEN = Path(".ray", "auth_token")
-"""In the user's home: Ray writes it, and `ray start` demands it of whoever connects."""
+"""In the user's home: Ray writes it, and a cluster of `ray start` asks clients for it."""
 OBJECT_STORE = 2**28
-"""Bytes of shared memory for batches on the way: some megabytes are used."""
+"""Bytes of shared memory for batches; some megabytes are used."""
 SHARES = 10_000
 """Ray counts cores and GPUs by ten thousandths."""
 REACHED_S = 5.0
@@ -46,36 +46,36 @@ CONNECTED_S = 30.0
 """How long an address may take to accept a connection, and then to speak as Ray does."""
 LOOK_S = 5.0
 MISSED = 3
-"""How often it is looked whether Ray is still there, and how often it may not answer."""
+"""How often Ray's address is checked, and how many checks in a row may fail."""
 INCOMPLETE = 3
-"""The exit status of what lacks answers or scores."""
+"""The exit status of a run that lacks answers or scores."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cluster:
-    """Ray, connected to, and how much of it is used."""
+    """A connection to Ray, and how much of it is used."""
 
     address: str
     """``HOST:PORT``, by which other processes connect."""
     namespace: str
-    """Of the actors of this session, among those of others."""
+    """Of this session's actors."""
     actors: int
     """Processes that run batches, and copies of each model."""
     cores: float
     gpus: float
-    """Of each process; those that take turns share them."""
+    """Of each process; models and batches share them."""
     owned: bool
-    """Whether this process has connected to it, and lets it go."""
+    """Whether this process has made the connection, and closes it."""
     authentication: str
-    """How Ray is told apart who may connect: ``token`` is one in the user's home."""
+    """Ray's way to authenticate clients; ``token`` is a file in the user's home."""
 
     @property
     def options(self) -> dict[str, Any]:
-        """What Ray is told each actor takes; for one core it gives its libraries one thread."""
+        """The resources of each actor; with one core Ray gives its libraries one thread."""
         return {"num_cpus": self.cores, "num_gpus": self.gpus}
 
     def worker_arguments(self) -> tuple[str, Any]:
-        """Return what a :class:`BatchActor` is made with."""
+        """Return the arguments of each :class:`BatchActor`."""
         import ray  # noqa: PLC0415  an extra
 
         attempts = ray.remote(Attempts).options(
@@ -87,57 +87,56 @@ class Cluster:
             max_task_retries=-1,
         )
         handle = attempts.remote()
-        _kept.append(handle)
+        _handles.append(handle)
         return package_digest(), handle
 
     def start_pool(self) -> None:
-        """Start the actors of a pool, to be found by name from every process of the session."""
+        """Start the actors of a pool, which every process of the session finds by name."""
         import ray  # noqa: PLC0415  an extra
 
         arguments = self.worker_arguments()
         for number in range(self.actors):
             actor = ray.remote(BatchActor).options(
-                name=_actor(number),
+                name=_actor_name(number),
                 namespace=self.namespace,
                 max_restarts=-1,
                 max_task_retries=-1,
                 **self.options,
             )
-            _kept.append(actor.remote(*arguments))
+            _handles.append(actor.remote(*arguments))
 
     def pool(self) -> list[Any]:
-        """Return the actors that :meth:`start_pool` has started, in whichever process."""
+        """Return the actors that :meth:`start_pool` has started, in this process or another."""
         import ray  # noqa: PLC0415  an extra
 
-        return [
-            ray.get_actor(_actor(number), namespace=self.namespace) for number in range(self.actors)
-        ]
+        names = [_actor_name(number) for number in range(self.actors)]
+        return [ray.get_actor(name, namespace=self.namespace) for name in names]
 
     def start_copies(self, model: Movable) -> None:
-        """Start copies of a model, to be found by name from every process of the session."""
+        """Start copies of a model, which every process of the session finds by name."""
         import ray  # noqa: PLC0415  an extra
 
-        told = package_digest(), model.name, made_with(model), provider_digest(model)
+        arguments = package_digest(), model.name, copy_arguments(model), provider_digest(model)
         for number in range(self.actors):
             actor = ray.remote(ModelActor).options(
-                name=_copy(model, number),
+                name=_copy_name(model, number),
                 namespace=self.namespace,
                 max_restarts=-1,
                 **self.options,
             )
-            _kept.append(actor.remote(*told))
+            _handles.append(actor.remote(*arguments))
 
     def copies(self, model: Movable) -> list[Any]:
-        """Return the actors that :meth:`start_copies` has started, in whichever process."""
+        """Return the actors that :meth:`start_copies` has started, in this process or another."""
         import ray  # noqa: PLC0415  an extra
 
-        names = [_copy(model, number) for number in range(self.actors)]
+        names = [_copy_name(model, number) for number in range(self.actors)]
         return [ray.get_actor(name, namespace=self.namespace) for name in names]
 
     def watch(self, tell: Callable[[str], object]) -> None:
         """End this process, and *tell* why, once nothing listens at the address any more.
 
-        Ray's own code ends it a minute later, without a word and with status 1.
+        Ray's own code ends it a minute later, silently and with status 1.
         """
         host, _, port = self.address.rpartition(":")
 
@@ -159,24 +158,24 @@ class Cluster:
         threading.Thread(target=look, daemon=True, name="xling-ray-watch").start()
 
     def close(self) -> None:
-        """Let go of Ray; what was started here ends."""
+        """Disconnect from Ray, and end it if it was started here."""
         _closed.set()
         if self.owned:
             import ray  # noqa: PLC0415  an extra
 
             workers = _workers()
-            _kept.clear()
+            _handles.clear()
             ray.shutdown()
-            for process in workers:  # on a busy machine one may not see that Ray is gone
+            for process in workers:  # on a busy machine one may miss that Ray is gone
                 with contextlib.suppress(_psutil().Error):
                     process.kill()
 
 
 def abandon(status: int) -> NoReturn:
-    """End this process at once, and with it what it has started of Ray.
+    """End this process at once, and the processes of Ray that it has started.
 
-    For Ctrl-C while a dataset is on its way, and where the cluster is gone: Ray's core breaks where
-    it is shut down below the threads that wait for it. What is to be kept must be kept by now.
+    For Ctrl-C while batches are in flight, and for a lost cluster: Ray's core crashes if it is shut
+    down while threads wait for it. All that is to be kept must be stored by now.
     """
     psutil = _psutil()
     for process in psutil.Process().children(recursive=True):
@@ -192,7 +191,7 @@ def _psutil() -> Any:  # noqa: ANN401  a module
 
 
 def _workers() -> list[Any]:
-    """Return the processes that Ray has started for this one: none on a cluster of others."""
+    """Return the processes that Ray has started for this one; none if the cluster is not ours."""
     psutil, workers = _psutil(), []
     for process in psutil.Process().children():
         with contextlib.suppress(psutil.Error):
@@ -202,17 +201,17 @@ def _workers() -> list[Any]:
 
 
 _closed = threading.Event()
-"""Whether this process has let go of Ray."""
-_kept: list[Any] = []
-"""Handles of actors, which end with the last of them."""
+"""Whether this process has disconnected from Ray."""
+_handles: list[Any] = []
+"""Of actors, which end with their last handle."""
 
 
-def _actor(number: int) -> str:
+def _actor_name(number: int) -> str:
     return f"xling-{number}"
 
 
-def _copy(model: Movable, number: int) -> str:
-    return f"xling-{model.name}:{made_with(model)['spec']}-{number}"
+def _copy_name(model: Movable, number: int) -> str:
+    return f"xling-{model.name}:{copy_arguments(model)['spec']}-{number}"
 
 
 def chosen_cluster(settings: Settings, providers: Iterable[Provider]) -> Cluster:
@@ -240,15 +239,15 @@ def open_cluster(
         address: ``HOST:PORT``, or ``auto`` for the one that runs on this machine; None: start one,
             which ends with this process.
         actors: how many processes run batches; None: one for each GPU, or for each core where
-            there are none, or *device* wants none.
+            there are none, or *device* is "cpu".
         device: where models run, as ``--xling-device`` says.
-        providers: of the session. Those that run a model have as many copies of it there, which
+        providers: of the session. Those that run a model get as many copies of it on Ray, which
             share the GPUs or cores with what runs batches.
 
     Raises:
-        ConfigError: Ray is not installed, not there, or smaller than is asked for.
+        ConfigError: Ray is not installed, not there, or has too few GPUs or cores.
     """
-    # Read when Ray is imported; a cluster without takes it, too.
+    # Read when Ray is imported; a cluster without authentication accepts it, too.
     if address is not None and "ray" not in sys.modules and (Path.home() / TOKEN).is_file():
         os.environ.setdefault(AUTHENTICATION, "token")
     ray = _imported()
@@ -258,12 +257,12 @@ def open_cluster(
     resources = ray.cluster_resources()
     gpus, cores = (int(resources.get(kind, 0)) for kind in ("GPU", "CPU"))
     use_gpus = gpus > 0 and device != "cpu"
-    there = gpus if use_gpus else cores
-    wanted = actors or there
-    if not 0 < wanted <= there:
+    available = gpus if use_gpus else cores
+    actors = actors or available
+    if not 0 < actors <= available:
         msg = (
-            f"--xling-actors={wanted}: Ray has {there} {'GPUs' if use_gpus else 'cores'} there, and"
-            " each actor takes one; ask for fewer"
+            f"--xling-actors={actors}: Ray has {available} {'GPUs' if use_gpus else 'cores'} "
+            "there, and each actor takes one; ask for fewer"
         )
         if owned:
             ray.shutdown()
@@ -273,7 +272,7 @@ def open_cluster(
     cluster = Cluster(
         address=ray.get_runtime_context().gcs_address,
         namespace=f"xling-{uuid.uuid4().hex}",
-        actors=wanted,
+        actors=actors,
         cores=share,
         gpus=share * use_gpus,
         owned=owned,
@@ -302,43 +301,43 @@ def _imported() -> Any:  # noqa: ANN401  a module
     os.environ.update({name: os.environ.get(name, value) for name, value in ENVIRONMENT.items()})
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # it meets its own deprecations
+            warnings.simplefilter("ignore")  # of its own deprecations
             import ray  # noqa: PLC0415  an extra
     except ImportError as error:
         msg = f"--xling-executor=ray needs Ray: pip install 'pytest-xling[ray]' ({error})"
         raise ConfigError(msg) from error
-    # What Ray says of each process that dies goes to stdout, and no option of its keeps it from it.
-    ray._private.worker.print_to_stdstream = _say_nothing  # noqa: SLF001
+    # Ray prints a message for each process that dies, and has no option not to.
+    ray._private.worker.print_to_stdstream = _print_nothing  # noqa: SLF001
     for handler in logging.getLogger("ray").handlers:
-        if type(handler).__module__.startswith("ray."):  # pytest's stand there, too
+        if type(handler).__module__.startswith("ray."):  # others are pytest's
             handler.setLevel(logging.CRITICAL)
     return ray
 
 
 @contextmanager
 def _silent_stderr() -> Iterator[None]:
-    """Let nothing through to stderr, from whatever language; at its start Ray's core writes there.
+    """Discard what is written to file descriptor 2: Ray's core writes there as it starts.
 
-    What it has to say of a failure is in the exception, and below ``/tmp/ray``.
+    The exception has the reason of a failure, and so have Ray's logs in ``/tmp/ray``.
     """
     with contextlib.suppress(OSError, ValueError):
         sys.stderr.flush()
-    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    stderr, null = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     try:
-        os.dup2(nowhere, 2)
+        os.dup2(null, 2)
         yield
     finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(nowhere)
+        os.dup2(stderr, 2)
+        os.close(stderr)
+        os.close(null)
 
 
-def _say_nothing(*_: object, **__: object) -> None:
-    """Print nothing."""
+def _print_nothing(*_: object, **__: object) -> None:
+    """Replace a function of Ray that prints."""
 
 
 def _connect(ray: Any, address: str | None, *, cores: int) -> None:  # noqa: ANN401  a module
-    """Start or connect, or say why not; what does not speak Ray's language is not waited for."""
+    """Start Ray, or connect to it; raise ConfigError if that fails or takes too long."""
     options: dict[str, Any] = {
         "log_to_driver": False,
         "logging_level": logging.CRITICAL,
@@ -350,13 +349,13 @@ def _connect(ray: Any, address: str | None, *, cores: int) -> None:  # noqa: ANN
         options["address"] = address
         del options["include_dashboard"]
         if address != "auto":
-            _check_reached(address)
+            _check_reachable(address)
     failed: list[BaseException] = []
 
     def init() -> None:
         try:
             ray.init(**options)
-        except Exception as error:  # noqa: BLE001  said below, whatever it is
+        except Exception as error:  # noqa: BLE001  raised below as a ConfigError
             failed.append(error)
 
     with _silent_stderr():
@@ -381,9 +380,9 @@ def _connect(ray: Any, address: str | None, *, cores: int) -> None:  # noqa: ANN
 
 
 def _not_connected(address: str | None, error: BaseException) -> ConfigError:
-    said = (str(error).strip().splitlines() or [type(error).__name__])[0]
+    reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
     if address is None:
-        return ConfigError(f"--xling-executor=ray: Ray does not start: {said}")
+        return ConfigError(f"--xling-executor=ray: Ray does not start: {reason}")
     if address == "auto" and isinstance(error, ConnectionError):
         msg = (
             "--xling-executor=ray:auto: no Ray runs on this machine; start one with `ray start "
@@ -391,13 +390,13 @@ def _not_connected(address: str | None, error: BaseException) -> ConfigError:
         )
         return ConfigError(msg)
     msg = (
-        f"--xling-executor=ray:{address}: Ray says {said!r}. Does it run there, and is its token "
+        f"--xling-executor=ray:{address}: Ray says {reason!r}. Does it run there, and is its token "
         f"here ({Path.home() / TOKEN}, as where `ray start --head` was called)?"
     )
     return ConfigError(msg)
 
 
-def _check_reached(address: str) -> None:
+def _check_reachable(address: str) -> None:
     host, _, port = address.rpartition(":")
     try:
         socket.create_connection((host, int(port)), timeout=REACHED_S).close()

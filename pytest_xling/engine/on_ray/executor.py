@@ -9,19 +9,19 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pytest_xling.engine.executor import Executor
-from pytest_xling.engine.on_ray.batch_actor import Task, received
+from pytest_xling.engine.on_ray.batch_actor import Task, unpickle
 from pytest_xling.engine.on_ray.model_actor import Copies, can_move
 from pytest_xling.errors import EvaluationError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
 
-    from pytest_xling.engine.executor import Made
+    from pytest_xling.engine.executor import Runnable
     from pytest_xling.engine.on_ray.cluster import Cluster
     from pytest_xling.interfaces.provider import Provider
 
 WAITING = 2
-"""Batches that a process gives an actor at once: the second waits beside the first."""
+"""Batches that a process sends an actor at once: the second is there when the first is done."""
 
 
 class RayExecutor(Executor):
@@ -30,7 +30,7 @@ class RayExecutor(Executor):
     Each batch goes to the next actor that has room; several processes share the actors.
 
     Args:
-        cluster: opened here or joined, with its pool started.
+        cluster: opened or joined, with its pool started.
         progress: as of any executor.
     """
 
@@ -54,29 +54,29 @@ class RayExecutor(Executor):
         return free
 
     def place(self, provider: Provider) -> None:
-        """Have the copies on Ray answer for a model that would run here."""
+        """Have copies on Ray answer in place of a model that would run in this process."""
         if can_move(provider):
             copies = self._cluster.copies(provider)
             provider.move(Copies(copies).ask, copies=len(copies))
 
-    async def load(self, made: Any) -> None:  # noqa: ANN401  any metric or annotator
-        """Load what *made* needs, where it will run; actors are not waited for."""
-        if not Task.is_portable(made):
-            await super().load(made)
+    async def load(self, runnable: Any) -> None:  # noqa: ANN401  any metric or annotator
+        """Load what *runnable* needs, where it will run; do not wait for actors."""
+        if not Task.is_portable(runnable):
+            await super().load(runnable)
             return
         for actor in self._actors:
-            actor.load.remote(pickle.dumps(Task.of(made)))
+            actor.load.remote(pickle.dumps(Task.of(runnable)))
 
     async def _run(
-        self, made: Made, batches: Sequence[Sequence[Any]]
+        self, runnable: Runnable, batches: Sequence[Sequence[Any]]
     ) -> AsyncIterator[tuple[int, list[Any]]]:
-        if not Task.is_portable(made):
-            async for ready in super()._run(made, batches):
+        if not Task.is_portable(runnable):
+            async for ready in super()._run(runnable, batches):
                 yield ready
             return
-        task = pickle.dumps(Task.of(made))
+        task = pickle.dumps(Task.of(runnable))
         running = [
-            asyncio.create_task(self._run_batch(made, task, index, batch))
+            asyncio.create_task(self._run_batch(runnable, task, index, batch))
             for index, batch in enumerate(batches)
         ]
         try:
@@ -87,7 +87,7 @@ class RayExecutor(Executor):
                 unfinished.cancel()
 
     async def _run_batch(
-        self, made: Made, task: bytes, index: int, batch: Sequence[Any]
+        self, runnable: Runnable, task: bytes, index: int, batch: Sequence[Any]
     ) -> tuple[int, list[Any]]:
         import ray.exceptions  # noqa: PLC0415  an extra
 
@@ -95,10 +95,10 @@ class RayExecutor(Executor):
         name = f"{self._name}-{self._count}"
         actor = await self._free.get()
         try:
-            answered = await actor.run.remote(name, task, pickle.dumps(list(batch)))
+            pickled = await actor.run.remote(name, task, pickle.dumps(list(batch)))
         except ray.exceptions.RayError as error:
-            fault = EvaluationError(f"Ray lost a batch of {made.name!r}: {error}")
+            fault = EvaluationError(f"Ray lost a batch of {runnable.name!r}: {error}")
             return index, [fault] * len(batch)
         finally:
             self._free.put_nowait(actor)
-        return index, received(answered)
+        return index, unpickle(pickled)

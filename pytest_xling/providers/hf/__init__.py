@@ -47,7 +47,7 @@ class HfProvider:
     def __init__(self, spec: str, *, timeout_s: float = 120.0, device: str = "auto") -> None:
         self._spec = spec
         self._device = device
-        self.made_with = {"spec": spec, "timeout_s": timeout_s, "device": device}
+        self.init_arguments = {"spec": spec, "timeout_s": timeout_s, "device": device}
         self._worker = Worker(self._load, timeout_s=timeout_s)
         self._ask: Callable[[Request], Awaitable[Response]] = self._worker.ask
 

@@ -53,7 +53,7 @@ class Waiting:
     paid = False
 
     def __init__(self, spec, **given):
-        self.made_with = {"spec": spec, "device": "cpu", **given}
+        self.init_arguments = {"spec": spec, "device": "cpu", **given}
         self.max_connections = 1
         self.generate = self._wait
         self.place = pathlib.Path(spec)

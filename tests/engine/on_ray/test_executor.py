@@ -17,7 +17,7 @@ from pytest_xling.engine.on_ray.batch_actor import (
     BatchActor,
     Task,
     package_digest,
-    received,
+    unpickle,
 )
 from pytest_xling.errors import ConfigError, EvaluationError
 from pytest_xling.records import Answer, AnswerSet, Reading, Response, Sample
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import ModuleType
 
-    from pytest_xling.engine.executor import Made
+    from pytest_xling.engine.executor import Runnable
     from pytest_xling.engine.on_ray import Cluster
 
     Batches: TypeAlias = Sequence[Sequence[Any]]
@@ -68,7 +68,7 @@ TEXTS = [[(text(n), "en") for n in range(start, start + 4)] for start in (0, 4)]
 
 
 async def outcomes_of(
-    executor: Callable[[], Executor], made: Made, batches: Batches
+    executor: Callable[[], Executor], made: Runnable, batches: Batches
 ) -> list[list[Any]]:
     """Return what an executor makes of *batches*, in their order."""
     with closing(executor()) as opened:
@@ -152,7 +152,7 @@ async def test_the_process_that_counts_attempts_may_die(
 def answered_by(digest: str, attempts: Any) -> Any:  # noqa: ANN401  whatever an actor sends
     """Return what an actor with the package of a digest makes of a batch."""
     task = pickle.dumps(Task.of(load("metric", "repetition")()))
-    return received(BatchActor(digest, attempts).run("b", task, pickle.dumps(ANSWERS[0])))
+    return unpickle(BatchActor(digest, attempts).run("b", task, pickle.dumps(ANSWERS[0])))
 
 
 @pytest.mark.usefixtures("cluster")
