@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from pytest_xling.config.option import Sources
 
 _READ = "_XLING_ENV_FILE_READ"
-"""Tells processes that inherit the variables not to read the file again: it may be gone by then."""
+"""Set to the file that was read: child processes, which inherit its variables, do not read it."""
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _LINE = 'write NAME=VALUE, a value with spaces or "#" in quotes; nothing of it is shown'
 
 
 def add_variables(sources: Sources, environ: MutableMapping[str, str]) -> None:
-    """Add to *environ* what the file has that ``--xling-env-file`` names; what is set stays.
+    """Add the variables of the file that ``--xling-env-file`` names; those set already stay.
 
     Raises:
         ConfigError: there is no such file, or a line of it cannot be read; shows no value.
@@ -39,18 +39,14 @@ def add_variables(sources: Sources, environ: MutableMapping[str, str]) -> None:
         raise ConfigError(msg) from error
     except ValueError:
         msg = f"{given.source}: {str(path)!r} is not UTF-8"
-        raise ConfigError(msg) from None  # the cause holds what the file says
+        raise ConfigError(msg) from None  # the cause holds bytes of the file
     variables = _parse(text, path)
     environ.update({n: value for n, value in variables.items() if n not in environ})
     environ[_READ] = str(path)
 
 
 def _parse(text: str, path: Path) -> dict[str, str]:
-    """Return the variables in *text* by name.
-
-    Raises:
-        ConfigError: a line has none, or one that an earlier line has; names file and line.
-    """
+    """Return the variables in *text* by name."""
     from io import StringIO  # noqa: PLC0415  seldom needed, as is the parser
 
     from dotenv.parser import parse_stream  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""The limits of thresholds.yaml: of one place, and all of one metric."""
+"""The limits of thresholds.yaml: those at one key path, and all of one metric."""
 
 from __future__ import annotations
 
@@ -20,77 +20,78 @@ if TYPE_CHECKING:
     from pytest_xling.interfaces.metric import Metric, MetricKind
 
 Place: TypeAlias = tuple[str, ...]
+"""A key path."""
 
 POLICY = ("alpha", "estimate", "min_judge_f1", "min_n", "on_inconclusive", "tier")
-"""What may stand at every place."""
+"""Keys of how gates are judged, allowed wherever limits are."""
 
 _WORDS = {
     "estimate": ("corrected", "judge"),
     "on_inconclusive": ("estimate", "fail", "warn"),
     "tier": ("advisory", "block"),
 }
-"""What is said by one of several words."""
+"""Keys with a closed set of values."""
 
 BOUNDS: Mapping[MetricKind, tuple[str, ...]] = {
     "flag": ("max_rate",),
     "number": ("floor", "ceiling"),
 }
-"""What a metric of each kind is held to."""
+"""Limits of the value itself, by the metric's kind."""
 
 GAP = "max_gap"
-"""What a metric is held to beside the pivot language, if one of its ends is better."""
+"""The limit of how much worse than the pivot language, for metrics with a better end."""
 
 DROP = "max_drop"
-"""What a metric is held to beside the baseline, if one of its ends is better."""
+"""The limit of how much worse than the baseline, likewise."""
 
 TREND = "max_trend"
-"""What a metric is held to over the levels of presupposition, likewise."""
+"""The limit of how much worse with each level of presupposition, likewise."""
 
 REQUIRED = "required_languages"
-"""Languages without which a benchmark is not asked, at the head of the file or below its name."""
+"""Languages without which a benchmark is not asked, at the top of the file or below its name."""
 
 WEIGHTS = "weights"
-"""By language how much it counts in what is judged of all together, at the same places."""
+"""The weights of languages in gates over all together, at the same places."""
 
 OVERALL = "overall"
-"""What all languages together are held to, below a metric or a level."""
+"""The limits of all languages together, below a metric or a level."""
 
 _COMPARED = (DROP, GAP, TREND)
 
 _PER_CASE = ("max_cases", "max_flagged")
-"""What a flag is held to case by case, where questions are asked repeatedly; both together."""
+"""The limits of a flag by case, where questions are asked repeatedly; both together."""
 
 _OF_REPEATS = re.compile(r"(\d+) of (\d+)")
-"""How it is written how many repeats of a case may be flagged."""
+"""A value of ``max_flagged``: how many repeats of a case may be flagged."""
 
 _PERCENT = re.compile(r"(\d+(?:\.\d+)?) ?%")
-"""How a drop is written that is a share of what the baseline has."""
+"""A value of ``max_drop`` that is a share of the baseline's value."""
 
 _EACH_REPEAT = ("answer", "neutral")
-"""What one reading may be of so that each repeat of a question has one."""
+"""Units of metrics that have a reading for each repeat of a question."""
 
 _ONE_LEVEL = ("answer", "repeats")
-"""What one reading may be of so that there is one at each level, by itself."""
+"""Units of metrics that have a reading for each level."""
 
 _MAX_ALPHA = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What is said at one place, or at several laid over each other."""
+    """The limits at one key path, or those of several merged."""
 
     values: Mapping[str, float | int | str] = field(default_factory=dict)
     places: Mapping[str, Place] = field(default_factory=dict)
     """The key path each value was read from."""
 
     def over(self, lower: Limits) -> Limits:
-        """Return *lower* with everything said here laid over it."""
+        """Return these limits merged with *lower*, over which they have priority."""
         return Limits(
             values={**lower.values, **self.values}, places={**lower.places, **self.places}
         )
 
     def policy(self) -> Limits:
-        """Return only how to judge, without any bound."""
+        """Return only the keys of :data:`POLICY`, without any bound."""
         keys = [key for key in self.values if key in POLICY]
         return Limits(
             values={key: self.values[key] for key in keys},
@@ -98,7 +99,7 @@ class Limits:
         )
 
     def fields(self) -> dict[str, Any]:
-        """Return what is said as the fields of a threshold."""
+        """Return the limits as fields of a :class:`Threshold`."""
         fields: dict[str, Any] = dict(self.values)
         if isinstance(drop := fields.get(DROP), str):
             fields |= {DROP: float(drop.rstrip(" %")) / 100, "relative_drop": True}
@@ -109,7 +110,7 @@ class Limits:
 
     @property
     def bounded(self) -> bool:
-        """Whether any bound is said, not only how to judge."""
+        """Whether there is any bound, not only keys of :data:`POLICY`."""
         return any(key not in POLICY for key in self.values)
 
 
@@ -125,8 +126,8 @@ def read_limits(
     Args:
         file: the thresholds file.
         place: key path of a mapping.
-        metric: its class; None at places that only say how to judge.
-        nested: further keys that may stand there and are read by the caller.
+        metric: its class; None where only keys of :data:`POLICY` are allowed.
+        nested: further keys that are allowed and read by the caller.
 
     Raises:
         ConfigError: an unknown key or a wrong value, with its line.
@@ -141,7 +142,7 @@ def read_limits(
     for key, value in mapping.items():
         if key not in known:
             raise _wrong_key(file, (*place, key), metric, known)
-        if metric and key in compared and key not in _held_to(metric):
+        if metric and key in compared and key not in _bounds_of(metric):
             raise _incomparable(file, (*place, key))
         if metric and key in _PER_CASE and metric.unit not in _EACH_REPEAT:
             raise file.error(
@@ -156,12 +157,12 @@ def read_limits(
 
 
 def _is_of_level(place: Place) -> bool:
-    """Tell whether what stands at a key path is for one level of presupposition."""
+    """Tell whether a key path is below one level of presupposition."""
     return place[3:4] == (LEVELS,)
 
 
-def _held_to(metric: type[Metric[Any]]) -> tuple[str, ...]:
-    """Return what a metric may be held to."""
+def _bounds_of(metric: type[Metric[Any]]) -> tuple[str, ...]:
+    """Return the limits that a metric may have."""
     directed = metric.compares_languages()
     gap = (GAP,) if directed else ()
     drop = (DROP,) if metric.better is not None else ()
@@ -177,7 +178,7 @@ def expect_mapping(file: YamlFile, place: Place) -> dict[str, YamlValue]:
 def unknown(
     file: YamlFile, place: Place, what: str, known: Collection[str], *, fix: str = ""
 ) -> ConfigError:
-    """Return the error for a key that is not among *known*; *fix* says what else could be done."""
+    """Return the error for a key that is not among *known*; *fix* says what else to do."""
     hint = did_you_mean(place[-1], known)
     listed = ". ".join(filter(None, (", ".join(sorted(known)) or "none", fix)))
     return file.error(*place, what=f"unknown {what} {place[-1]!r}.{hint} Known: {listed}")
@@ -236,13 +237,13 @@ def _value(
     of_flag = metric is not None and metric.kind == "flag"
     rate = key in {"max_cases", "max_rate", "min_judge_f1"} or (key in _COMPARED and of_flag)
     if rate and not 0 <= value <= 1:
-        hint = _of_percent(value)
-        called = "number" if key == "min_judge_f1" else "rate"
-        raise file.error(*place, what=f"expected a {called} from 0 to 1, not {value!r}{hint}")
+        hint = _percent_hint(value)
+        noun = "number" if key == "min_judge_f1" else "rate"
+        raise file.error(*place, what=f"expected a {noun} from 0 to 1, not {value!r}{hint}")
     if key in _COMPARED and value < 0:
         raise file.error(*place, what=f"expected a number of at least 0, not {value!r}")
     if metric is not None and key in {*BOUNDS["number"], *_COMPARED}:
-        _refuse_beyond(file, place, value, metric)
+        _refuse_unreachable(file, place, value, metric)
     if key == "alpha" and not 0 < value <= _MAX_ALPHA:
         what = f"expected a number above 0 and up to {_MAX_ALPHA:g}, not {value!r}; usual is 0.05"
         raise file.error(*place, what=what)
@@ -253,8 +254,10 @@ def _value(
     return float(value) + 0.0  # makes -0.0 plain zero
 
 
-def _refuse_beyond(file: YamlFile, place: Place, value: float, metric: type[Metric[Any]]) -> None:
-    """Refuse a limit that no value of a number can break, or none can keep."""
+def _refuse_unreachable(
+    file: YamlFile, place: Place, value: float, metric: type[Metric[Any]]
+) -> None:
+    """Refuse a limit that is outside of a number metric's bounds."""
     lowest, highest = metric.bounds
     if place[-1] in _COMPARED:
         lowest, highest = 0.0, metric.reach()
@@ -264,20 +267,20 @@ def _refuse_beyond(file: YamlFile, place: Place, value: float, metric: type[Metr
         if end is not None
     ]
     if not within(value, (lowest, highest)):
-        hint = _of_percent(value) if (lowest, highest) == (0, 1) else ""
+        hint = _percent_hint(value) if (lowest, highest) == (0, 1) else ""
         what = (
             f"expected a number of {' and '.join(ends)}, as this metric's are, not {value!r}{hint}"
         )
         raise file.error(*place, what=what)
 
 
-def _of_percent(value: float) -> str:
-    """Word how to write a rate that may have been meant in percent; "" where it was not."""
+def _percent_hint(value: float) -> str:
+    """Say how to write a rate that may have been meant in percent; "" where it was not."""
     return f"; for {value!r} % write {value / 100:.12g}" if 1 < value <= 100 else ""  # noqa: PLR2004
 
 
 def _text(file: YamlFile, place: Place, value: YamlValue) -> str:
-    """Return a value that is text, checked."""
+    """Return a value that is a word or a text, checked."""
     words = _WORDS.get(place[-1])
     if words is not None:
         if not isinstance(value, str) or value not in words:
@@ -286,8 +289,8 @@ def _text(file: YamlFile, place: Place, value: YamlValue) -> str:
             )
         return value
     if place[-1] == "max_flagged":
-        written = _OF_REPEATS.fullmatch(str(value))
-        if written is None or int(written[2]) < 2 or int(written[1]) >= int(written[2]):  # noqa: PLR2004  repeats
+        match = _OF_REPEATS.fullmatch(str(value))
+        if match is None or int(match[2]) < 2 or int(match[1]) >= int(match[2]):  # noqa: PLR2004  repeats
             what = (
                 "expected such as `1 of 5`, at most one flagged of five repeats: of 2 or more, and "
                 f"not all of them; not {value!r}"
@@ -325,12 +328,12 @@ class MetricLimits:
     levels: Mapping[int, MetricLimits] = field(default_factory=dict)
     """By the number of the level."""
     overall: Limits = field(default_factory=Limits)
-    """What is said of all languages together."""
+    """The limits of all languages together."""
 
     def resolve(self, language: str, model: str, *, level: int | None = None) -> Limits:
-        """Return what holds for a language and a model, at a level or at all together.
+        """Return the limits of a language and a model, at one level or at all together.
 
-        For :data:`ALL_LANGUAGES` that is what is said below ``overall:``, and how to judge.
+        For :data:`ALL_LANGUAGES` they are those below ``overall:``, with keys of :data:`POLICY`.
         """
         models = [entry for entry in self.models if fnmatchcase(model, entry.pattern)]
         limits = self._merged(language, models)
@@ -341,7 +344,7 @@ class MetricLimits:
         return self.levels[level].resolve(language, model).over(limits.policy())
 
     def combinations(self) -> Iterator[Limits]:
-        """Yield what holds for every language and every pattern that is named, and for others."""
+        """Yield the limits of each named language and pattern, and those of all others."""
         languages = {"", *self.languages, *(code for m in self.models for code in m.languages)}
         languages |= {ALL_LANGUAGES} if self.overall.values else set()
         for language in sorted(languages):
@@ -349,7 +352,7 @@ class MetricLimits:
                 yield self._merged(language, models)
 
     def _merged(self, language: str, models: list[ModelLimits]) -> Limits:
-        """Return what holds for a language and for models that match all of *models*."""
+        """Return the limits of a language and of models that match all of *models*."""
         if language == ALL_LANGUAGES:
             policy = self.base.policy()
             for model in models:
@@ -365,7 +368,7 @@ class MetricLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricReader:
-    """Reads what is said below ``benchmarks:``."""
+    """Reads the mappings below ``benchmarks:``."""
 
     file: YamlFile
     metrics: Mapping[str, type[Metric[Any]]]
@@ -380,7 +383,7 @@ class MetricReader:
 
         Args:
             place: key path of the benchmark.
-            defaults: what holds where nothing else is said.
+            defaults: limits of lower priority.
 
         Raises:
             ConfigError: names the file, the line and the fix.
@@ -396,25 +399,22 @@ class MetricReader:
             if name not in self.metrics:
                 if place[-1] in self.elsewhere:
                     continue
-                at = (*place, name)
-                raise unknown(self.file, at, "metric", self.metrics, fix=OWN_METRIC)
+                own_place = (*place, name)
+                raise unknown(self.file, own_place, "metric", self.metrics, fix=OWN_METRIC)
             metrics[name] = self._metric((*place, name), self.metrics[name], defaults)
         return metrics
 
     def required(self, place: Place) -> tuple[str, ...]:
-        """Return the codes of the languages that are to be asked, as a list at *place* says.
+        """Return the codes of the required languages, listed below *place*.
 
         Raises:
             ConfigError: it is no list of languages.
         """
-        names = self.file.get(*place, REQUIRED)
-        at = (*place, REQUIRED)
+        place = (*place, REQUIRED)
+        names = self.file.get(*place)
         if not isinstance(names, list) or not names:
-            raise self.file.error(*at, what=f"expected a list such as [hi, zh], not {names!r}")
-        codes: dict[str, None] = {}
-        for name in names:
-            codes[self._code(str(name), at)] = None
-        return tuple(codes)
+            raise self.file.error(*place, what=f"expected a list such as [hi, zh], not {names!r}")
+        return tuple(dict.fromkeys(self._code(str(name), place) for name in names))
 
     def _code(self, name: str, place: Place) -> str:
         """Return the code of the language *name*, which is written at *place*."""
@@ -424,7 +424,7 @@ class MetricReader:
             raise self.file.error(*place, what=str(error)) from error
 
     def weights(self, place: Place) -> dict[str, float]:
-        """Return by code how much each language counts, as ``weights:`` at *place* says.
+        """Return the weight of each language by code, from ``weights:`` below *place*.
 
         Raises:
             ConfigError: a language is unknown or named twice, or its weight is no number of at
@@ -455,34 +455,34 @@ class MetricReader:
         one_level, name = _is_of_level(place), place[2]
         nested = (LANGUAGES, MODELS, OVERALL, *(() if one_level else (LEVELS,)))
         own = read_limits(self.file, place, metric=metric, nested=nested)
-        given = expect_mapping(self.file, place)
+        keys = expect_mapping(self.file, place)
         patterns: Collection[str] = ()
-        if MODELS in given:
+        if MODELS in keys:
             patterns = expect_mapping(self.file, (*place, MODELS))
-        read = MetricLimits(
+        metric_limits = MetricLimits(
             base=own.over(defaults),
             languages=self._languages(place, metric),
             models=tuple(self._model((*place, MODELS, pattern), metric) for pattern in patterns),
-            levels=self._levels(place, metric) if LEVELS in given and not one_level else {},
+            levels=self._levels(place, metric) if LEVELS in keys and not one_level else {},
             overall=self._overall(place, metric),
         )
-        combinations = list(read.combinations())
-        if not read.levels and not any(limits.bounded for limits in combinations):
-            bounds = " or ".join(key for key in _held_to(metric) if key != TREND or not one_level)
+        combinations = list(metric_limits.combinations())
+        if not metric_limits.levels and not any(limits.bounded for limits in combinations):
+            bounds = " or ".join(key for key in _bounds_of(metric) if key != TREND or not one_level)
             raise self.file.error(*place, what=f"says no limit; add {bounds}")
         for limits in combinations:
             refuse_contradictions(self.file, limits)
-            wanted = limits.values.get("estimate") == "corrected"
-            if wanted and (why := metric.unlabelled()):
+            corrected = limits.values.get("estimate") == "corrected"
+            if corrected and (why := metric.unlabelled()):
                 what = (
                     f"`estimate: corrected` takes people's labels, and {name!r} {why}; write "
                     f"`estimate: judge` below {name!r}"
                 )
                 raise self.file.error(*limits.places["estimate"], what=what)
-        return read
+        return metric_limits
 
     def _overall(self, parent: Place, metric: type[Metric[Any]]) -> Limits:
-        """Read what all languages together are held to."""
+        """Read the limits of all languages together."""
         if OVERALL not in expect_mapping(self.file, parent):
             return Limits()
         place = (*parent, OVERALL)
@@ -504,7 +504,7 @@ class MetricReader:
             what = "`estimate` is for single languages, which this gate backs; use fail or warn"
             raise self.file.error(*place, "on_inconclusive", what=what)
         if not limits.bounded:
-            bounds = " or ".join(key for key in _held_to(metric) if key not in _PER_CASE)
+            bounds = " or ".join(key for key in _bounds_of(metric) if key not in _PER_CASE)
             raise self.file.error(*place, what=f"says no limit; add {bounds}")
         return limits
 
@@ -548,10 +548,10 @@ class MetricReader:
 
 
 def refuse_contradictions(file: YamlFile, limits: Limits) -> None:
-    """Refuse a floor above the ceiling, and half of a limit per case.
+    """Refuse a floor above the ceiling, and one of the two limits by case without the other.
 
     Raises:
-        ConfigError: names the one of the two that is written later, or alone.
+        ConfigError: at the place of the later one, or of the only one.
     """
     cases = [key for key in _PER_CASE if key in limits.values]
     if len(cases) == 1:

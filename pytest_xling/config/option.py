@@ -1,4 +1,4 @@
-"""What an option is: one entry, from which all its spellings follow, and where it is given.
+"""An option, declared once for command line, environment and ini file, and how it is looked up.
 
 Imported when the plugin loads, so it needs nothing but the standard library.
 """
@@ -26,17 +26,17 @@ def _nothing(_: str) -> object:
 
 
 class Given(NamedTuple):
-    """What an option is given, not yet parsed."""
+    """The value given for an option, not yet parsed."""
 
     raw: object
     source: str
     """The place, as messages name it: ``--xling-seed``, ``XLING_SEED`` or ``ini xling_seed``."""
     base: Path
-    """What a relative path in it is relative to."""
+    """The folder that a relative path in it is relative to."""
 
 
 class Place(NamedTuple):
-    """Where a parsed value comes from, and what else is needed to settle it."""
+    """Where a parsed value comes from, and what else ``settle`` needs."""
 
     source: str
     """``default``, or as :attr:`Given.source`."""
@@ -49,20 +49,20 @@ class Place(NamedTuple):
 class Option(Generic[T]):
     """One option: an attribute of :class:`Settings`, and all its spellings.
 
-    Of a record of settings it gives the value, of the class the option itself.
+    A descriptor: on settings it returns the value, on the class the option itself.
     """
 
     parse: Callable[[str], object]
-    """Of one value's text, of a repeatable option a pair; raises ValueError."""
+    """From a text to the value, for a repeatable option to a pair; raises ValueError."""
     help: str
     metavar: str = ""
     default: Any = None
     settle: Callable[[Any, Place], T] | None = None
-    """What becomes of a parsed value or the default in its place; raises ValueError."""
+    """From a parsed value, or the default, and its place to the final value; raises ValueError."""
     name: str = ""
-    """``run-name``; where nothing is said, the attribute's."""
+    """``run-name``; by default the attribute's name."""
     short: str | None = None
-    """A second, shorter flag, kept in a plugin of its own."""
+    """A second, shorter flag, declared by a plugin of its own."""
     action: Literal["store", "append", "store_true"] = "store"
     ini: Literal["string", "int", "float"] = "string"
     """The type pytest gives the ini key of one value; matters in native TOML configuration."""
@@ -71,14 +71,14 @@ class Option(Generic[T]):
     separator: str = "\n"
     """Between the values of a repeatable option in its variable."""
     refuses_empty: bool = False
-    """Whether an empty variable or ini line is a mistake; for other options it is as if unset."""
+    """Whether an empty variable or ini line is a mistake; else it counts as unset."""
     shapes: bool = False
-    """Whether it decides what is asked and how it is scored: a run goes on only with the same."""
+    """Whether it decides what is asked and how it is scored: a continued run needs the same."""
     field: str = ""
-    """The attribute of the settings, and the key under which they are kept with a run."""
+    """The attribute of the settings, and its key in a stored run."""
 
     def __set_name__(self, owner: type, name: str) -> None:
-        """Take the attribute's name, and be called like it where nothing else is said."""
+        """Set the field, and by default the name, to the attribute's name."""
         self.field = name
         self.name = self.name or name.replace("_", "-")
 
@@ -116,13 +116,13 @@ class Option(Generic[T]):
     @property
     def attributes(self) -> dict[str, Any]:
         """Keyword arguments for argparse; the default stays None so that "not given" is seen."""
-        given = {"action": self.action, "dest": self.dest, "default": None, "help": self.help}
+        keywords = {"action": self.action, "dest": self.dest, "default": None, "help": self.help}
         if self.action != "store_true":
-            given["metavar"] = self.metavar
-        return given if self.bare is None else {**given, "nargs": "?", "const": self.bare}
+            keywords["metavar"] = self.metavar
+        return keywords if self.bare is None else {**keywords, "nargs": "?", "const": self.bare}
 
-    def read(self, given: Given) -> Any:  # noqa: ANN401  what the option's parser gives
-        """Parse what was given; of a repeatable option, all of it by name.
+    def read(self, given: Given) -> Any:  # noqa: ANN401  what the option's parser returns
+        """Parse a value; of a repeatable option, all values by name.
 
         Raises:
             ConfigError: it is wrong; names the place.
@@ -151,7 +151,7 @@ class Option(Generic[T]):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Sources:
-    """The places an option may be given in: command line, environment, ini, the first counts."""
+    """The sources of options, by priority: command line, environment, ini file."""
 
     cli: Mapping[str, Any]
     """Parsed options by dest (``vars(config.option)``); None means not given."""
@@ -159,14 +159,14 @@ class Sources:
     ini: Callable[[str], object] = _nothing
     """From ini key to its value or None (``config.getini``)."""
     rootdir: Path
-    """What relative paths in ini files and defaults are relative to."""
+    """The base of relative paths in ini files and defaults."""
     cwd: Path
-    """What relative paths on the command line and in the environment are relative to."""
+    """The base of relative paths on the command line and in the environment."""
     language_code: Callable[[str], str] = _code_itself
     """From a code or alias to the code; raises ConfigError."""
 
     def given(self, entry: Option[Any]) -> Given | None:
-        """Return what the first place gives an option; None where none gives any.
+        """Return the value from the first source that has one; None where none has.
 
         Raises:
             ConfigError: the ini file has a value of the wrong type.

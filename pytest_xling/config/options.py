@@ -1,4 +1,4 @@
-"""Declare the options to pytest and to the ``xling`` command, and know those that are none.
+"""Declare the options to pytest and to the ``xling`` command; refuse unknown and removed ones.
 
 Imported when the plugin loads, so it needs nothing but the standard library.
 """
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from pytest_xling.config.option import Option
 
 SHORT = tuple(entry for entry in OPTIONS if entry.short is not None)
-"""Those with a short spelling."""
+"""Those with a short flag."""
 
 
 def sources_of(config: Any) -> Sources:  # noqa: ANN401  pytest.Config, which is for edges to know
-    """Return where pytest's user gives options."""
+    """Return pytest's command line, environment and ini file as sources of options."""
     return Sources(
         cli=vars(config.option),
         environ=os.environ,
@@ -50,18 +50,18 @@ GONE: Final = {
     "translator-price": "write --xling-price=MODEL=IN,OUT",
     "update-thresholds": "run `xling tune RUN --write` afterwards",
 }
-"""By name the options that there were, and what to do instead."""
+"""By name the removed options, and what to do instead."""
 
 
 class _Gone(argparse.Action):
-    """Ends with what to write instead of an option that there was."""
+    """A removed option: exits with what to write instead."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object, **__: object) -> None:
         parser.error(f"{self.option_strings[0]} is gone: {GONE[self.dest]}")
 
     @classmethod
     def attributes(cls, name: str) -> dict[str, Any]:
-        """Return keyword arguments for argparse; help does not show it."""
+        """Return keyword arguments for argparse; the help hides it."""
         hidden = {"default": argparse.SUPPRESS, "help": argparse.SUPPRESS}
         return {"action": cls, "dest": name, "nargs": "?", **hidden}
 
@@ -78,10 +78,10 @@ def our_variables(environ: Mapping[str, str]) -> list[str]:
 
 
 def refuse_unknown_variables(environ: Mapping[str, str]) -> None:
-    """Refuse variables that look like options of ours and are none.
+    """Refuse variables that begin like our options and are none.
 
     Raises:
-        ConfigError: names the first, and what may be meant.
+        ConfigError: names the first, with a similar name, or what to write instead.
     """
     known = {entry.env for entry in OPTIONS}
     gone = {_key(name).upper(): instead for name, instead in GONE.items()}
@@ -93,13 +93,13 @@ def refuse_unknown_variables(environ: Mapping[str, str]) -> None:
 
 
 def refuse_gone_keys(ini: Callable[[str], object]) -> None:
-    """Refuse ini keys of options that there were.
+    """Refuse ini keys of removed options.
 
     Raises:
         ConfigError: names the first, and what to write instead.
     """
     for name, instead in GONE.items():
-        with suppress(TypeError, ValueError):  # pytest's, for the TOML type it had
+        with suppress(TypeError, ValueError):  # pytest's, for a TOML value that is no text
             if not ini(_key(name)):
                 continue
         msg = f"ini {_key(name)} is gone: {instead}"
@@ -107,11 +107,11 @@ def refuse_gone_keys(ini: Callable[[str], object]) -> None:
 
 
 _FREE = ("XLING_TEST_", "XLING_CI_")
-"""What our own test suite and CI recipes may use."""
+"""Prefixes for our own test suite and CI recipes."""
 
 
 class OptionGroup(Protocol):
-    """What is used of pytest's option group."""
+    """The part of pytest's option group that we use."""
 
     def addoption(self, *opts: str, **attrs: Any) -> None:
         """Declare an option."""
@@ -119,10 +119,10 @@ class OptionGroup(Protocol):
 
 
 class PytestParser(Protocol):
-    """What is used of pytest's parser."""
+    """The part of pytest's parser that we use."""
 
     def getgroup(self, name: str, description: str = "") -> OptionGroup:
-        """Return the group of that name, made where there is none."""
+        """Return the group of that name, a new one where there is none."""
         ...
 
     def addini(
@@ -165,7 +165,7 @@ def add_short_option(parser: PytestParser, entry: Option[Any]) -> None:
     """Declare the short spelling of an option: ``--model``, ``--langs`` or ``--baseline``.
 
     Raises:
-        ConfigError: it belongs to somebody else.
+        ConfigError: a conftest.py or another plugin declares it.
     """
     attributes = entry.attributes | {"help": f"Short for {entry.flag}."}
     try:
@@ -175,7 +175,7 @@ def add_short_option(parser: PytestParser, entry: Option[Any]) -> None:
 
 
 def shadowed_hint(entry: Option[Any]) -> str:
-    """Say what to do where a short option belongs to somebody else."""
+    """Say what to do where a conftest.py or another plugin declares a short option."""
     return (
         f"{entry.short} belongs to a conftest.py or to another plugin; use {entry.flag} for"
         " pytest-xling's, and say `-p no:xling_short` (in addopts, to make that permanent) where"
@@ -184,7 +184,7 @@ def shadowed_hint(entry: Option[Any]) -> str:
 
 
 def add_gone_options(parser: argparse.ArgumentParser) -> None:
-    """Have the ``xling`` command say what to write instead of options that there were."""
+    """Have the ``xling`` command say what to write instead of removed options."""
     for name in GONE:
         parser.add_argument(f"--xling-{name}", **_Gone.attributes(name))
 

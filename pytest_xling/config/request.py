@@ -1,4 +1,4 @@
-"""What a user adds to each request, by the names of the provider's own interface."""
+"""Parameters that a user adds to each request, by the names of the provider's own interface."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _OWN_OPTIONS = {
     "temperature": "--xling-temperatures",
     "top_logprobs": "top_logprobs in prompts.yaml",
 }
-"""What has an option or a key of its own, so that gates know of it."""
+"""Parameters with an option or a key of their own, which runs and gates depend on."""
 _NEVER = {"stream": "answers are read whole", "stop": "it would cut answers"}
 
 
 def request_item(text: str) -> tuple[str, JsonValue]:
-    """Parse what is added to each request: ``top_p=0.9`` or ``a.b=true``, JSON or a text."""
+    """Parse a parameter of each request: ``top_p=0.9`` or ``a.b=true``, JSON or a text."""
     name, equals, value = text.partition("=")
     name = name.strip()
     if not equals or not all(name.split(".")):
@@ -43,7 +43,7 @@ def request_item(text: str) -> tuple[str, JsonValue]:
 
 
 def request(value: object) -> dict[str, JsonValue]:
-    """Check what prompts.yaml adds to each request."""
+    """Check the parameters that prompts.yaml adds to each request."""
     if not isinstance(value, dict) or not value:
         msg = "needs parameters by name, such as {top_p: 0.9}"
         raise ValueError(msg)
@@ -63,21 +63,21 @@ def request(value: object) -> dict[str, JsonValue]:
 
 
 def nested(flat: Mapping[str, JsonValue], base: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    """Return *base* with each value of *flat* put where its dotted name says.
+    """Return *base* with each value of *flat* at the place that its dotted name says.
 
     Raises:
-        ValueError: a name goes through a value that has no names.
+        ValueError: a dotted name leads through a value that is no mapping.
     """
     merged = json.loads(json.dumps(dict(base)))
     for name, value in flat.items():
         *path, last = name.split(".")
-        place = merged
+        inner = merged
         for part in path:
-            place = place.setdefault(part, {})
-            if not isinstance(place, dict):
-                msg = f"{name}: {part} is {place!r}, which has no names below it"
+            inner = inner.setdefault(part, {})
+            if not isinstance(inner, dict):
+                msg = f"{name}: {part} is {inner!r}, which has no names below it"
                 raise ValueError(msg)  # noqa: TRY004  every wrong value is a ValueError here
-        place[last] = value
+        inner[last] = value
     return dict(merged)
 
 

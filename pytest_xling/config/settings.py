@@ -45,7 +45,7 @@ def _full(path: Path | None, place: Place) -> Path | None:
     return None if path is None else place.base / path
 
 
-def _located(location: StoreLocation, place: Place) -> StoreLocation:
+def _full_location(location: StoreLocation, place: Place) -> StoreLocation:
     return place.base / location if isinstance(location, Path) else location
 
 
@@ -58,7 +58,7 @@ def _existing(paths: Mapping[str, Path], place: Place) -> Mapping[str, Path]:
 
 
 def _limits(named: Path | None, place: Place) -> Path | None:
-    """Return the file of limits; where none is named the usual one, if it is there."""
+    """Return the named file of limits, else the default one, if it exists."""
     path = place.base / (named or USUAL_THRESHOLDS)
     if path.is_file():
         return path
@@ -74,7 +74,7 @@ def _limits(named: Path | None, place: Place) -> Path | None:
     return None
 
 
-def _by_hand(partial: bool, place: Place) -> bool:  # noqa: FBT001  the value of an option
+def _not_in_ini(partial: bool, place: Place) -> bool:  # noqa: FBT001  the value of an option
     if partial and place.source.startswith("ini "):
         msg = (
             "gates may be left out in work by hand, not for good; say --xling-partial on the "
@@ -85,7 +85,7 @@ def _by_hand(partial: bool, place: Place) -> bool:  # noqa: FBT001  the value of
 
 
 def _file_or_name(named: str | None, place: Place) -> str | None:
-    """Return the full path of a file that is there; what names none is a name."""
+    """Return the full path of an existing file; else the text, as a name."""
     path = (place.base / (named or "")).expanduser()
     return str(path) if path.is_file() else named
 
@@ -104,7 +104,7 @@ def _writable(named: Path | None, place: Place) -> Path | None:
 
 
 class Settings:
-    """Everything a run was told, settled and checked; what it was not told has its default.
+    """The values of all options of a run, checked; those not given have their defaults.
 
     Each option is an attribute: ``settings.seed`` is its value, ``Settings.seed`` the option.
     """
@@ -116,12 +116,12 @@ class Settings:
         self.__dict__.update(values)
 
     def __setattr__(self, name: str, value: object) -> None:
-        """Refuse to change what is settled."""
+        """Raise AttributeError: settings are immutable."""
         msg = f"settings are not changed, only replaced: {name}={value!r}"
         raise AttributeError(msg)
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether all values are equal, said or not."""
+        """Tell whether all values are equal, given or default."""
         return isinstance(other, Settings) and all(
             getattr(self, name) == getattr(other, name) for name in _BY_FIELD
         )
@@ -129,7 +129,7 @@ class Settings:
     __hash__ = None  # type: ignore[assignment]  # some values are mappings
 
     def __repr__(self) -> str:
-        """Show what was said."""
+        """Show the values that were given."""
         return f"Settings({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
 
     def replaced(self, **changes: Any) -> Settings:
@@ -192,7 +192,7 @@ class Settings:
     )
     store: Option[StoreLocation] = Option(
         parse=values.store,
-        settle=_located,
+        settle=_full_location,
         default=Path(".xling/store.sqlite"),
         metavar="FILE_OR_URL",
         help="Where answers, scores and runs are kept: a file, or a database that machines share,"
@@ -230,7 +230,7 @@ class Settings:
     )
     partial: Option[bool] = Option(
         parse=values.flag,
-        settle=_by_hand,
+        settle=_not_in_ini,
         default=False,
         action="store_true",
         help="Accept that gates or required languages are left out, as by -k, for work by hand:"
@@ -430,7 +430,7 @@ class Settings:
     """Its folder exists."""
 
     def answers_since(self, began: float) -> float:
-        """Return since when an answer counts in a run that began at *began*, in seconds."""
+        """Return the time from which answers count in a run that began at *began*, in seconds."""
         return 0.0 if self.max_age_s is None else began - self.max_age_s
 
     def shared(self, name: str) -> Any:  # noqa: ANN401  of any parameter
@@ -444,9 +444,9 @@ class Settings:
 
     def as_json(self) -> dict[str, JsonValue]:
         """Return the settings as plain JSON values, for a run's record."""
-        kept = {name: _plain(getattr(self, name)) for name in _BY_FIELD}
+        values = {name: _plain(getattr(self, name)) for name in _BY_FIELD}
         judges: Any = self.judge
-        return kept | {"judge": judges[0] if len(judges) == 1 else judges or None}
+        return values | {"judge": judges[0] if len(judges) == 1 else judges or None}
 
 
 OPTIONS: Final = tuple(entry for entry in vars(Settings).values() if isinstance(entry, Option))

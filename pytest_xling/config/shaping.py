@@ -1,4 +1,4 @@
-"""Settings that decide what a run asks and how it is scored, and how those of two runs differ."""
+"""Compare the settings that decide what a run asks and how it is scored; upgrade stored ones."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from pytest_xling.keys import JsonValue
 
 ROLES = ("judge", "translator", "search")
-"""Who is asked beside the model under test, as settings call them."""
+"""Settings that name models other than the one under test."""
 
 
 def changed_settings(then: Mapping[str, JsonValue], now: Mapping[str, JsonValue]) -> list[str]:
     """Say which settings that shape a run differ: ``--xling-seed was 0 and is 7``.
 
-    Where data lie shapes none: what they say is compared by the keys of what is asked.
+    The path of the data shapes none: their contents are compared by the keys of requests.
 
     Args:
-        then: those of a run in a store, which may be by a version without some option.
-        now: those of another, as they are kept or about to be.
+        then: the settings of a stored run; an earlier version may lack an option.
+        now: those of another run, stored or new.
     """
     now = json.loads(canonical_json(dict(now)))
     return [
@@ -36,24 +36,24 @@ def changed_settings(then: Mapping[str, JsonValue], now: Mapping[str, JsonValue]
 
 
 def upgraded(settings: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    """Return the settings of a stored run as this version keeps them, whichever version did."""
-    kept: dict[str, Any] = dict(settings)
-    before = {name: kept.pop(name) for name in SHARED if name in kept}
-    said = {name: value for name, value in before.items() if value != SHARED[name].default}
-    if before:
-        kept["parameters"] = {**kept.get("parameters", {}), **said}
-    if not isinstance(price := kept.get("price", {}), dict):
-        named = {"model": price, **{role: kept.pop(f"{role}_price", None) for role in ROLES}}
-        kept["price"] = {
-            model: paid
-            for role, paid_by_role in named.items()
-            for model, paid in _of_each(kept.get(role) or kept.get("model"), paid_by_role)
+    """Return the settings of a stored run, by any earlier version, as this version stores them."""
+    new: dict[str, Any] = dict(settings)
+    shared = {name: new.pop(name) for name in SHARED if name in new}
+    given = {name: value for name, value in shared.items() if value != SHARED[name].default}
+    if shared:
+        new["parameters"] = {**new.get("parameters", {}), **given}
+    if not isinstance(price := new.get("price", {}), dict):
+        prices = {"model": price, **{role: new.pop(f"{role}_price", None) for role in ROLES}}
+        new["price"] = {
+            model: model_price
+            for role, role_prices in prices.items()
+            for model, model_price in _priced(new.get(role) or new.get("model"), role_prices)
         }
-    return kept
+    return new
 
 
-def _of_each(models: JsonValue, prices: Any) -> Iterator[tuple[str, JsonValue]]:  # noqa: ANN401  JSON
-    """Yield who has a role, each with its price, where there is one."""
+def _priced(models: JsonValue, prices: Any) -> Iterator[tuple[str, JsonValue]]:  # noqa: ANN401  JSON
+    """Yield the models of a role, each with its price, where there are prices."""
     if prices is None:
         return
     if isinstance(models, list):

@@ -1,4 +1,4 @@
-"""Where a store is: in an SQLite file, or on a PostgreSQL server, whose password is never shown."""
+"""The location of a store: an SQLite file, or a PostgreSQL URL, whose password is never shown."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ _SECRET = {
 }
 _HIDDEN = "***"
 _WRITE_IT = "write it as postgresql://USER@HOST:PORT/DATABASE"
-# A slash too few, or libpq's other way to name a server, would make a file, named by a password.
+# With a slash too few, or as libpq's keyword string, a URL would become a file named by a password.
 _SERVER = r"://|^\s*postgres(?:ql)?:|\b(?:dbname|password)\s*="
 _ODD = r"[\x00-\x20\x7f]|%(?![0-9A-Fa-f]{2})|%00"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ServerUrl:
-    """The address of a PostgreSQL database, as libpq takes it: with a password, or without.
+    """The URL of a PostgreSQL database, perhaps with a password.
 
-    As text, and so in whatever is shown or kept, it has no password.
+    As text, and so wherever it is shown or stored, it has no password.
     """
 
     full: str
 
     @classmethod
     def is_one(cls, text: str) -> bool:
-        """Tell whether *text* means a server, and no path."""
+        """Tell whether *text* looks like a server's address, not a path."""
         return re.search(_SERVER, text) is not None
 
     @classmethod
     def parse(cls, text: str) -> ServerUrl:
-        """Check a URL, as far as that can be done without the server.
+        """Check a URL without asking the server.
 
         Raises:
-            ValueError: it is none; the message has no part of it that may be secret.
+            ValueError: it is wrong; the message has no part of it that may be secret.
         """
         scheme, mark, rest = text.partition("://")
         if not mark:
@@ -77,13 +77,13 @@ class ServerUrl:
 
     @property
     def conninfo(self) -> str:
-        """The URL as libpq reads it: ``options=-csearch_path=team`` has one = too many for it."""
+        """The URL for libpq: ``=`` in a value is encoded, as in ``options=-csearch_path=team``."""
         head, mark, query = self.full.partition("?")
         pairs = (f"{name}={value.replace('=', '%3D')}" for name, value in _parameters(query))
         return f"{head}{mark}{'&'.join(pairs)}"
 
     def without_secrets(self, text: str) -> str:
-        """Return *text*, in which the URL may stand, without its secrets."""
+        """Return *text*, which may quote the URL, without its secrets."""
         for secret in (self.full, self.conninfo):
             text = text.replace(secret, str(self))
         return text

@@ -2,7 +2,7 @@
 
 Most specific wins, key by key: defaults, then the benchmark's defaults, the metric, its language,
 its model, and the model's language. Of several model patterns that match, the later one wins. A
-level of presupposition takes from these how to judge, and its bounds from what is said below it.
+level of presupposition inherits how to judge from these, but no bounds.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ class ThresholdFile:
     benchmarks: Mapping[str, Mapping[str, MetricLimits]] = field(default_factory=dict)
 
     required: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """By benchmark the codes of the languages that are to be asked; "" stands for all others."""
+    """By benchmark the codes of its required languages; "" stands for all other benchmarks."""
     weights: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    """Likewise by language how much it counts in what is judged of all together."""
+    """Likewise the weights of languages in gates over all together."""
 
     def required_languages(self, benchmark: str) -> tuple[tuple[str, ...], str]:
-        """Return the languages that *benchmark* is to be asked in, and where that is written."""
+        """Return the required languages of *benchmark*, and file and line where they are listed."""
         if benchmark in self.required:
             place: tuple[str, ...] = ("benchmarks", benchmark, REQUIRED)
         else:
@@ -54,10 +54,9 @@ class ThresholdFile:
         return self.required.get(benchmark, ()), f"{self.file.name}:{self.file.line(*place)}"
 
     def shares(self, benchmark: str, languages: Sequence[str]) -> tuple[tuple[str, float], ...]:
-        """Return the share each of *languages* has in what is judged of all together.
+        """Return the share of each of *languages* in gates over all together; the sum is 1.
 
-        Languages weigh the same unless the file gives them weights; together they are 1. One of
-        weight 0 has none.
+        Languages weigh the same unless the file gives them weights. Those of weight 0 are left out.
 
         Raises:
             ConfigError: the file gives weights, but not to all of them.
@@ -79,7 +78,7 @@ class ThresholdFile:
         return tuple((code, weights[code] / total) for code in languages if weights[code])
 
     def metrics(self, benchmark: str) -> tuple[str, ...]:
-        """Return *benchmark*'s metrics with a gate for some language and model, sorted."""
+        """Return the metrics of *benchmark* that have limits, sorted."""
         return tuple(sorted(self.benchmarks.get(benchmark, {})))
 
     def line(self, benchmark: str, metric: str) -> str:
@@ -103,12 +102,12 @@ class ThresholdFile:
     def resolve(
         self, benchmark: str, metric: str, language: str, model: str, *, level: int | None = None
     ) -> Threshold | None:
-        """Return what *metric* is held to; None where it has no limits.
+        """Return the limits of *metric*; None where it has none.
 
         Args:
             benchmark: its name.
             metric: its name.
-            language: a code, or ``all`` for what all together are held to.
+            language: a code, or ``all`` for the limits of all together.
             model: its name, for patterns.
             level: the one level of presupposition to be judged; None for all together.
 
@@ -125,13 +124,13 @@ class ThresholdFile:
         bounds = [key for key in limits.places if key not in POLICY]
         fields = limits.fields()
         if language == ALL_LANGUAGES and fields.get("on_inconclusive") == "estimate":
-            fields["on_inconclusive"] = "fail"  # nothing stands behind all of them
+            fields["on_inconclusive"] = "fail"  # no further gate backs that over all languages
         return Threshold(
             benchmark=benchmark,
             metric=metric,
             language=language,
             level=level,
-            origin=self._written(limits, bounds),
+            origin=self._origin(limits, bounds),
             **fields,
         )
 
@@ -139,15 +138,15 @@ class ThresholdFile:
         """Return where a resolved threshold's limits are written: ``thresholds.yaml:12``.
 
         Args:
-            threshold: what :meth:`resolve` gave for *model*.
+            threshold: as :meth:`resolve` returned it for *model*.
             model: its name.
-            keys: the limits that are meant, one of which it has; of several the last line counts.
+            keys: the limits in question, at least one of which it has; the last line counts.
         """
         metric_limits = self.benchmarks[threshold.benchmark][threshold.metric]
         limits = metric_limits.resolve(threshold.language, model, level=threshold.level)
-        return self._written(limits, [key for key in keys if key in limits.places])
+        return self._origin(limits, [key for key in keys if key in limits.places])
 
-    def _written(self, limits: Limits, keys: Sequence[str]) -> str:
+    def _origin(self, limits: Limits, keys: Sequence[str]) -> str:
         line = max(self.file.line(*limits.places[key]) for key in keys)
         return f"{self.file.path.name}:{line}"
 
@@ -161,15 +160,16 @@ def read(
     levels: Sequence[str] = (),
     elsewhere: Collection[str] = (),
 ) -> ThresholdFile:
-    """Read and check what a thresholds file says.
+    """Read and check a thresholds file.
 
     Args:
-        file: what is written there.
-        benchmarks: the names there are.
-        metrics: those there are, by name.
+        file: its contents.
+        benchmarks: all names.
+        metrics: all, by name.
         language_code: from a code or alias to the code; raises ConfigError.
         levels: the names of the levels of presupposition, from the first.
-        elsewhere: benchmarks whose metrics need not be known here; limits of others are left out.
+        elsewhere: benchmarks whose metrics may be unknown here; limits of unknown ones are left
+            out.
 
     Raises:
         ConfigError: names the file, the line and the fix.
@@ -210,7 +210,7 @@ _KEYS = ("benchmarks", "defaults", REQUIRED, WEIGHTS)
 
 
 def _run_moved(file: YamlFile) -> ConfigError:
-    """Return the error for a block of options, which this file had once: where each goes."""
+    """Return the error for ``run:``, a block of options in early versions: where each goes now."""
     run, known = file.get("run"), {entry.name.replace("-", "_"): entry for entry in OPTIONS}
     lines, odd = [], []
     for key, value in run.items() if isinstance(run, dict) else ():

@@ -1,8 +1,8 @@
-"""Change limits in the text of a thresholds file, and nothing else of it.
+"""Change limits in the text of a thresholds file, and nothing else in it.
 
-Where ruamel.yaml finds a value to stand, its text is replaced; a new key gets a line of its own
-below its siblings. What came of it is read again: where it does not say what it should, because
-somebody writes YAML in an unusual way, ruamel.yaml writes the whole file, comments kept.
+The text of a value is replaced at the position that ruamel.yaml reports; a new key gets a line of
+its own below its siblings. The result is read again: where it is not as expected, as with unusual
+YAML, ruamel.yaml writes the whole file, with its comments.
 """
 
 from __future__ import annotations
@@ -26,60 +26,60 @@ Place: TypeAlias = tuple[str, ...]
 
 _NUMBER = re.compile(r"[-+.0-9][-+.0-9eE_]*")
 _STEP = 2
-"""Blanks a new line is indented by."""
+"""Spaces by which a new line is indented."""
 
 
-def edited(text: str, changes: Mapping[Place, float]) -> str:
+def with_limits(text: str, changes: Mapping[Place, float]) -> str:
     """Return *text* with values set at key paths.
 
     Args:
-        text: of a thresholds file that is known to be right; may be empty.
-        changes: by key path, of which only the last parts may be missing.
+        text: of a valid thresholds file; may be empty.
+        changes: by key path; the last parts of a path may be missing in the file.
 
     Raises:
         ConfigError: other limits would change as well.
     """
     tree = _load(text)
     present = {place: value for place, value in changes.items() if _get(tree, place) is not None}
-    made = _with_numbers(text, tree, present)
+    edited = _with_numbers(text, tree, present)
     for place, value in changes.items():
         if place not in present:
-            made = _with_key(made, place, value)
-    wanted = _plain(_load(text))
+            edited = _with_key(edited, place, value)
+    expected = _plain(_load(text))
     for place, value in changes.items():
-        _put(wanted, place, value)
-    if _is(made, wanted):
-        return made
+        _put(expected, place, value)
+    if _is_as(expected, edited):
+        return edited
     tree = _load(text)
     for place, value in changes.items():
         _put(tree, place, value)
     buffer = StringIO()
     _yaml().dump(tree, buffer)
-    if _is(buffer.getvalue(), wanted):
+    if _is_as(expected, buffer.getvalue()):
         return buffer.getvalue()
-    # What an alias repeats would change wherever it stands.
+    # A value that an alias repeats would change wherever it is repeated.
     shared = ", ".join(".".join(place) for place in changes)
     msg = f"{shared}: written by an anchor that other limits share; write each of them out first"
     raise ConfigError(msg)
 
 
 def replace_text(path: Path, text: str, *, read: str) -> None:
-    """Let *text* take the place of what *path* held, all at once.
+    """Replace the contents of a file atomically.
 
     Args:
-        path: the file; where it is a link, what it links to is replaced.
-        text: what it shall hold.
-        read: what it held when it was read; "" where there was none.
+        path: the file; of a link the target is replaced.
+        text: the new contents.
+        read: the contents when it was read; "" where there was no file.
 
     Raises:
-        ConfigError: somebody has changed it meanwhile, or it cannot be written.
+        ConfigError: it was changed meanwhile, or it cannot be written.
     """
     target = path.resolve()
     try:
         with whole(target, newline="", mode=kept_mode(target)) as file:
             file.write(text)
-            there = target.read_bytes().decode() if target.exists() else ""
-            if there != read:
+            current = target.read_bytes().decode() if target.exists() else ""
+            if current != read:
                 msg = f"{path} was changed meanwhile; nothing is written, run this again"
                 raise ConfigError(msg)
     except OSError as error:
@@ -88,14 +88,14 @@ def replace_text(path: Path, text: str, *, read: str) -> None:
 
 
 def _with_numbers(text: str, tree: CommentedMap, changes: Mapping[Place, float]) -> str:
-    """Replace the numbers that stand at key paths."""
+    """Replace the numbers at key paths."""
     lines = text.splitlines(keepends=True)
-    spots = []
+    positions = []
     for place, value in changes.items():
         parent = _get(tree, place[:-1])
         if place[-1] in (parent.lc.data or ()):  # else merged from another mapping (<<)
-            spots.append((*parent.lc.value(place[-1]), value))
-    for row, column, value in sorted(spots, reverse=True):  # from the end, so that places hold
+            positions.append((*parent.lc.value(place[-1]), value))
+    for row, column, value in sorted(positions, reverse=True):  # from the end, so that they hold
         number = _NUMBER.match(lines[row], column)
         if number:
             lines[row] = lines[row][:column] + _number(value) + lines[row][number.end() :]
@@ -105,7 +105,7 @@ def _with_numbers(text: str, tree: CommentedMap, changes: Mapping[Place, float])
 def _with_key(text: str, place: Place, value: float) -> str:
     """Add a line, or lines, for a key that is not there."""
     tree = _load(text)
-    depth = next(at for at in range(len(place), -1, -1) if _get(tree, place[:at]) is not None)
+    depth = next(n for n in range(len(place), -1, -1) if _get(tree, place[:n]) is not None)
     parent = _get(tree, place[:depth])
     if not isinstance(parent, CommentedMap):
         return text
@@ -123,7 +123,7 @@ def _with_key(text: str, place: Place, value: float) -> str:
     else:
         keys = list(parent)
         indent = parent.lc.key(keys[0])[1]
-        # Beside the key itself where a language is added to it, else below everything.
+        # Directly below the key where a language is added to it, else below everything.
         beside = place[-1] if place[-1] in keys and len(rest) > 1 else None
         row = (parent.lc.key(beside)[0] if beside else _last_line(parent)) + 1
     added = [
@@ -137,7 +137,7 @@ def _with_key(text: str, place: Place, value: float) -> str:
 
 
 def _in_braces(place: Place, value: float) -> str:
-    """Return a key, or one in another, as it stands between braces."""
+    """Return nested keys with a value in flow style, without the outer braces."""
     if len(place) == 1:
         return f"{_key(place[0])}: {_number(value)}"
     return f"{_key(place[0])}: {{{_in_braces(place[1:], value)}}}"
@@ -159,7 +159,7 @@ def _last_line(node: Any) -> int:  # noqa: ANN401  ruamel's nodes
 
 
 def _key(key: str) -> str:
-    """Return a key as YAML 1.1 and 1.2 read it alike: Norwegian is not a Boolean."""
+    """Return a key in quotes where YAML 1.1 would read a Boolean, such as ``no`` for Norwegian."""
     return f'"{key}"' if key.lower() in {"no", "y", "n", "yes", "on", "off"} else key
 
 
@@ -179,15 +179,15 @@ def _put(tree: dict[str, Any], place: Place, value: float) -> None:
     tree[place[-1]] = value
 
 
-def _is(text: str, wanted: dict[str, Any]) -> bool:
+def _is_as(expected: dict[str, Any], text: str) -> bool:
     try:
-        return bool(_plain(_load(text)) == wanted)
+        return bool(_plain(_load(text)) == expected)
     except YAMLError:
         return False
 
 
 def _plain(node: Any) -> Any:  # noqa: ANN401  ruamel's nodes
-    """Return mappings by themselves, none of them shared with another place."""
+    """Return a copy in which aliases share nothing."""
     if isinstance(node, dict):
         return {key: _plain(value) for key, value in node.items()}
     return [_plain(value) for value in node] if isinstance(node, list) else node

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from pytest_xling.config.store_location import StoreLocation
 
-# Texts, compiled where one is first needed: this is imported wherever the plugin is installed.
+# Patterns, compiled when first needed: this module is imported wherever the plugin is installed.
 _WHOLE = r"[+-]?[0-9]+"
 _RUN_NAME = r"[A-Za-z0-9][A-Za-z0-9._+@:-]{0,99}"
 _SHARD = r"([0-9]{1,4})/([0-9]{1,4})"
@@ -29,20 +29,20 @@ _MAX_TEMPERATURE = 2.0
 _SPENDINGS = ("pocock", "obrien-fleming")
 _LOOKS, _FEWEST_LOOKS, _MOST_LOOKS = 10, 2, 50
 _LARGEST = 2**63 - 1
-"""Seeds and limits travel as 64-bit integers."""
+"""Seeds and limits are stored as 64-bit integers."""
 
 
 def count(minimum: int, maximum: int = _LARGEST) -> Callable[[str], int]:
     """Return a parser of whole numbers from *minimum* to *maximum*."""
-    wanted = f"from {minimum} to {maximum:,}" if maximum < _LARGEST else f"of at least {minimum}"
+    allowed = f"from {minimum} to {maximum:,}" if maximum < _LARGEST else f"of at least {minimum}"
 
     def parse(text: str) -> int:
         if not re.fullmatch(_WHOLE, text.strip()):
-            msg = f"{text!r} is not a whole number; give one {wanted}"
+            msg = f"{text!r} is not a whole number; give one {allowed}"
             raise ValueError(msg)
         value = int(text)
         if not minimum <= value <= maximum:
-            msg = f"{value} is out of range; give a whole number {wanted}"
+            msg = f"{value} is out of range; give a whole number {allowed}"
             raise ValueError(msg)
         return value
 
@@ -78,12 +78,12 @@ def number(
 ) -> Callable[[str], float]:
     """Return a parser of finite numbers above *above*, of at least *minimum* and below *below*."""
     bounds = {"above": above, "of at least": minimum, "below": below}
-    wanted = " and ".join(f"{word} {n:g}" for word, n in bounds.items() if math.isfinite(n))
+    allowed = " and ".join(f"{word} {n:g}" for word, n in bounds.items() if math.isfinite(n))
 
     def parse(text: str) -> float:
         value = _finite(text)
         if not above < value < below or value < minimum:
-            msg = f"{text.strip()} is out of range; give a number {wanted}"
+            msg = f"{text.strip()} is out of range; give a number {allowed}"
             raise ValueError(msg)
         return value
 
@@ -132,12 +132,12 @@ def benchmarks(text: str) -> tuple[str, ...]:
 
 def price(text: str) -> tuple[str, tuple[float, float] | float]:
     """Parse ``MODEL=IN,OUT``: US dollars per million tokens, or ``NAME=USD`` of a search."""
-    model, equals, given = text.rpartition("=")
+    model, equals, value = text.rpartition("=")
     if not (equals and model.strip()):
         msg = f"{text!r} names no model; write MODEL=IN,OUT, as gpt-4o=2.5,10"
         raise ValueError(msg)
-    alone = len(_parts(given)) == 1
-    return model.strip(), number(minimum=0)(given) if alone else rates(given)
+    is_search = len(_parts(value)) == 1
+    return model.strip(), number(minimum=0)(value) if is_search else rates(value)
 
 
 def rates(text: str) -> tuple[float, float]:
@@ -181,8 +181,8 @@ def parameter(text: str) -> tuple[str, str | int | float | bool | None]:
     ``NAME.FIELD=VALUE`` has a value as in JSON; what is no number, true, false or null is a text.
     ``FIELD=VALUE`` is one of :data:`SHARED`.
     """
-    place, equals, given = text.partition("=")
-    name, dot, field = place.strip().partition(".")
+    key, equals, raw = text.partition("=")
+    name, dot, field = key.strip().partition(".")
     if equals and not dot:
         if name not in SHARED:
             msg = (
@@ -190,14 +190,14 @@ def parameter(text: str) -> tuple[str, str | int | float | bool | None]:
                 f"{', '.join(sorted(SHARED))}; write one of a single metric as NAME.FIELD=VALUE"
             )
             raise ValueError(msg)
-        return name, SHARED[name].parse(given)
-    if not (equals and dot and name.isidentifier() and field.isidentifier() and given.strip()):
+        return name, SHARED[name].parse(raw)
+    if not (equals and dot and name.isidentifier() and field.isidentifier() and raw.strip()):
         msg = f"{text!r} is not NAME.FIELD=VALUE; write such as bertscore.idf=true"
         raise ValueError(msg)
     try:
-        value = json.loads(given, parse_constant=_no_number)
+        value = json.loads(raw, parse_constant=_no_number)
     except json.JSONDecodeError:
-        value = given.strip()
+        value = raw.strip()
     if not isinstance(value, str | int | float | bool | None):
         msg = f"{text!r}: the value must be a number, true, false, null or a text"
         raise ValueError(msg)  # noqa: TRY004  every wrong value is a ValueError here
@@ -219,7 +219,7 @@ def text_in(text: str) -> str:
 
 
 def stance(text: str) -> str:
-    """Parse what finds stances: reader, reader and a folder, llm, or nli and a model."""
+    """Parse the method for stances: reader, reader and a folder, llm, or nli and a model."""
     how, colon, name = text.strip().partition(":")
     if (how in {"reader", "llm"} and not colon) or (how in {"reader", "nli"} and name.strip()):
         return text.strip()
@@ -231,7 +231,7 @@ def stance(text: str) -> str:
 
 
 def empathy(text: str) -> str:
-    """Parse what finds mechanisms of empathy: head, head and a folder, or llm."""
+    """Parse the method for mechanisms of empathy: head, head and a folder, or llm."""
     how, colon, folder = text.strip().partition(":")
     if (how in {"head", "llm"} and not colon) or (how == "head" and folder.strip()):
         return text.strip()
@@ -252,7 +252,7 @@ def model(text: str) -> str:
 
 
 def tested_model(text: str) -> str:
-    """Parse the name of the model under test: one, for a run is of one model."""
+    """Parse the name of the model under test; a run is of one model."""
     if "," in text:
         msg = f"{text!r} names several models, and a run is of one; run pytest once for each"
         raise ValueError(msg)
@@ -260,7 +260,7 @@ def tested_model(text: str) -> str:
 
 
 def model_version(text: str) -> str:
-    """Parse which release of a model is asked: any short text."""
+    """Parse the release of a model: any short text."""
     version = text.strip()
     if not version or not version.isprintable() or len(version) > _LONGEST_VERSION:
         msg = f"{text!r} is no version; write a tag or a date, of {_LONGEST_VERSION} characters"
@@ -278,7 +278,7 @@ def models(text: str) -> tuple[str, ...]:
 
 
 def baseline(text: str) -> str:
-    """Parse what a run is compared with: the name of a run, a file or a model."""
+    """Parse a baseline: the name of a run, a file or a model."""
     name = text.strip()
     if not name or not name.isprintable():
         msg = f"{text!r} is not a baseline; write a run's name, a model's or that of a file"
@@ -298,12 +298,12 @@ def run_name(text: str) -> str:
 
 
 def shard(text: str) -> str:
-    """Parse which of how many shards: ``2/8``."""
-    given = re.fullmatch(_SHARD, text.strip())
-    if given is None:
+    """Parse a shard, K of N: ``2/8``."""
+    match = re.fullmatch(_SHARD, text.strip())
+    if match is None:
         msg = f"{text!r} is no shard; write which of how many, as in 2/8"
         raise ValueError(msg)
-    number, count = map(int, given.groups())
+    number, count = map(int, match.groups())
     if count == 1:
         msg = f"{text!r} is the whole run, of which a shard judges no gate; leave it out"
         raise ValueError(msg)
@@ -318,11 +318,11 @@ def duration(text: str) -> float:
     """Parse an age: a number and s, m, h, d or w, or 0; in seconds."""
     if text.strip() == "0":
         return 0.0
-    given = re.fullmatch(_DURATION, text.strip().lower())
-    if given is None:
+    match = re.fullmatch(_DURATION, text.strip().lower())
+    if match is None:
         msg = f"{text!r} is no age; write such as 12h, 7d or 2w"
         raise ValueError(msg)
-    return float(given[1]) * _UNITS[given[2]]
+    return float(match[1]) * _UNITS[match[2]]
 
 
 def device(text: str) -> str:
@@ -347,20 +347,20 @@ def executor(text: str) -> str:
 
 
 def stop_early(text: str) -> str:
-    """Parse how alpha is spent over looks, and how many there are: ``pocock:10``."""
-    way, colon, many = text.strip().lower().partition(":")
-    if way not in _SPENDINGS:
+    """Parse the spending function of alpha, and the number of looks: ``pocock:10``."""
+    spending, colon, looks = text.strip().lower().partition(":")
+    if spending not in _SPENDINGS:
         msg = (
             f"{text!r} does not say how to stop early; write pocock or obrien-fleming, perhaps with"
             " the number of looks: pocock:10. Before a path write --xling-stop-early=pocock"
         )
         raise ValueError(msg)
     if not colon:
-        many = str(_LOOKS)
-    if not re.fullmatch(_WHOLE, many) or not _FEWEST_LOOKS <= int(many) <= _MOST_LOOKS:
-        msg = f"{text!r}: give {_FEWEST_LOOKS} to {_MOST_LOOKS} looks, as in {way}:{_LOOKS}"
+        looks = str(_LOOKS)
+    if not re.fullmatch(_WHOLE, looks) or not _FEWEST_LOOKS <= int(looks) <= _MOST_LOOKS:
+        msg = f"{text!r}: give {_FEWEST_LOOKS} to {_MOST_LOOKS} looks, as in {spending}:{_LOOKS}"
         raise ValueError(msg)
-    return f"{way}:{int(many)}"
+    return f"{spending}:{int(looks)}"
 
 
 def flag(text: str) -> bool:
@@ -393,4 +393,4 @@ SHARED: Final = {
     "support": Shared(model, "llm"),
     "text_in": Shared(text_in, "native"),
 }
-"""By name; what they mean stands in docs/guide.md, below the table of options."""
+"""By name; docs/guide.md explains them below the table of options."""

@@ -1,4 +1,4 @@
-"""Read a YAML 1.2 file into plain values, knowing on which line each key stands."""
+"""Read a YAML 1.2 file into plain values, with the line of each key."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Place: TypeAlias = tuple[str | int, ...]
 """A key path."""
 
 MAX_NODES = 100_000
-"""More values than any file of ours has; aliases could otherwise multiply without end."""
+"""More values than any file of ours has; nested aliases could multiply without end."""
 
 MAX_DEPTH = 50
 
@@ -38,7 +38,7 @@ class _Constructor(RoundTripConstructor):
     """Builds values as YAML 1.2 defines them: there, a date is text."""
 
     def construct_object(self, node: Node, deep: bool = False) -> Any:  # noqa: ANN401, FBT001, FBT002  as ruamel has it
-        """Refuse an alias within what it stands for, of which ruamel would make None."""
+        """Refuse an alias within its own anchor, which ruamel would turn into None."""
         if node in self.recursive_objects:
             what = "an alias (*name) stands within the value that it names"
             raise ConstructorError(problem=what, problem_mark=node.start_mark)
@@ -64,7 +64,7 @@ class YamlFile:
 
     @property
     def name(self) -> str:
-        """The file as messages name it: relative to the working directory where it lies below."""
+        """The path for messages: relative to the working directory where it lies below."""
         return display_path(self.path)
 
     def line(self, *keys: str | int) -> int:
@@ -93,7 +93,7 @@ class YamlFile:
 
         Args:
             keys: the key path.
-            what: is said where there is none.
+            what: the message where there is none.
             known: the keys it may have; empty: any.
 
         Raises:
@@ -109,10 +109,10 @@ class YamlFile:
         return mapping
 
     def read(self, *keys: str | int, by: Callable[[Any], T]) -> T:
-        """Return what *by* makes of the value at a key path.
+        """Return the value at a key path, converted by *by*.
 
         Raises:
-            ConfigError: it raised ValueError or ConfigError, whose text is told with the place.
+            ConfigError: *by* raised ValueError or ConfigError; adds the place to its message.
         """
         try:
             return by(self.get(*keys))
@@ -120,7 +120,7 @@ class YamlFile:
             raise self.error(*keys, what=str(error)) from error
 
     def optional(self, *keys: str | int, by: Callable[[Any], T]) -> T | None:
-        """Return what *by* makes of the value at a key path; None where there is none.
+        """Return the value at a key path, converted by *by*; None where there is none.
 
         Raises:
             ConfigError: as :meth:`read`.
@@ -128,10 +128,11 @@ class YamlFile:
         return None if self.get(*keys) is None else self.read(*keys, by=by)
 
     def items(self, *keys: str | int, by: Callable[[Any], T], what: str) -> list[T]:
-        """Return what *by* makes of each item of the list at a key path.
+        """Return the items of the list at a key path, each converted by *by*.
 
         Raises:
-            ConfigError: there is no list, or it is empty, and *what* is said; or an item is wrong.
+            ConfigError: there is no list, or it is empty: with the message *what*; or an item is
+                wrong.
         """
         listed = self.get(*keys)
         if not isinstance(listed, list) or not listed:
@@ -152,11 +153,13 @@ def read_yaml(path: Path) -> YamlFile:
         tree = _loader().load(text)
     except DuplicateKeyError as error:
         key = str(error.problem).partition('"')[2].partition('"')[0]
-        msg = f"{_at(name, error)}: key {key!r} is given twice; keep one of them"
+        msg = f"{_where(name, error)}: key {key!r} is given twice; keep one of them"
         raise ConfigError(msg) from error
     except MarkedYAMLError as error:
         what = error.problem or error.context or "cannot be parsed"
-        msg = f"{_at(name, error)}: not valid YAML: {what}; check quotes, brackets and indentation"
+        msg = (
+            f"{_where(name, error)}: not valid YAML: {what}; check quotes, brackets and indentation"
+        )
         raise ConfigError(msg) from error
     except ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
@@ -176,7 +179,7 @@ def read_yaml(path: Path) -> YamlFile:
         msg = f"{name}:1: expected `key: value` lines at the top level, not {_kind(tree)}"
         raise ConfigError(msg)
     lines: dict[Place, int] = {(): 1}
-    data = _Plain(name=name, lines=lines).mapping(tree, ())
+    data = _Converter(name=name, lines=lines).mapping(tree, ())
     return YamlFile(path=path, data=data, lines=lines)
 
 
@@ -208,44 +211,44 @@ def _text(path: Path, name: str) -> str:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Plain:
-    """Turns ruamel's values into plain ones and notes their lines."""
+class _Converter:
+    """Converts ruamel's values to plain ones and notes their lines."""
 
     name: str
     lines: dict[Place, int]
     nodes: int = 0
 
-    def mapping(self, node: CommentedMap, at: Place) -> dict[str, YamlValue]:
+    def mapping(self, node: CommentedMap, place: Place) -> dict[str, YamlValue]:
         plain: dict[str, YamlValue] = {}
         for key, value in node.items():
-            place = node.lc.data.get(key) if node.lc.data else None
-            line = place[0] + 1 if place else self.lines[at]
+            position = node.lc.data.get(key) if node.lc.data else None
+            line = position[0] + 1 if position else self.lines[place]
             if not isinstance(key, str):
                 msg = f"{self.name}:{line}: key {key!r} is not text; write it in quotes"
                 raise ConfigError(msg)
-            self.lines[*at, key] = line
-            plain[self.text(key, (*at, key))] = self.value(value, (*at, key))
+            self.lines[*place, key] = line
+            plain[self.text(key, (*place, key))] = self.value(value, (*place, key))
         return plain
 
-    def value(self, node: object, at: Place) -> YamlValue:
+    def value(self, node: object, place: Place) -> YamlValue:
         self.nodes += 1
         if self.nodes > MAX_NODES:
             msg = f"{self.name}: more than {MAX_NODES:,} values; look for aliases (*name) that nest"
             raise ConfigError(msg)
-        if len(at) > MAX_DEPTH:
-            msg = f"{self.name}:{self.lines[at]}: nested too deeply; write it flatter"
+        if len(place) > MAX_DEPTH:
+            msg = f"{self.name}:{self.lines[place]}: nested too deeply; write it flatter"
             raise ConfigError(msg)
         match node:
             case CommentedMap():
-                return self.mapping(node, at)
+                return self.mapping(node, place)
             case CommentedSeq():
-                return self.sequence(node, at)
+                return self.sequence(node, place)
             case str():
-                return self.text(node, at)
+                return self.text(node, place)
             case _:
-                return self.scalar(node, at)
+                return self.scalar(node, place)
 
-    def scalar(self, node: object, at: Place) -> bool | float | None:
+    def scalar(self, node: object, place: Place) -> bool | float | None:
         match node:
             case None | bool():
                 return node
@@ -256,27 +259,28 @@ class _Plain:
             case float():
                 return float(node)
             case _:
-                msg = (
-                    f"{self.name}:{self.lines[at]}: {_kind(node)} is not supported; write it plain"
-                )
+                where = f"{self.name}:{self.lines[place]}"
+                msg = f"{where}: {_kind(node)} is not supported; write it plain"
                 raise ConfigError(msg)
 
-    def sequence(self, node: CommentedSeq, at: Place) -> list[YamlValue]:
+    def sequence(self, node: CommentedSeq, place: Place) -> list[YamlValue]:
         plain = []
         for index, value in enumerate(node):
-            place = node.lc.data.get(index) if node.lc.data else None
-            self.lines[*at, index] = place[0] + 1 if place else self.lines[at]
-            plain.append(self.value(value, (*at, index)))
+            position = node.lc.data.get(index) if node.lc.data else None
+            self.lines[*place, index] = position[0] + 1 if position else self.lines[place]
+            plain.append(self.value(value, (*place, index)))
         return plain
 
-    def text(self, node: str, at: Place) -> str:
+    def text(self, node: str, place: Place) -> str:
         if not node.isascii() and any("\ud800" <= c <= "\udfff" for c in node):
-            msg = f"{self.name}:{self.lines[at]}: holds half a surrogate pair; write the character"
+            msg = (
+                f"{self.name}:{self.lines[place]}: holds half a surrogate pair; write the character"
+            )
             raise ConfigError(msg)
         return str(node)
 
 
-def _at(name: str, error: MarkedYAMLError) -> str:
+def _where(name: str, error: MarkedYAMLError) -> str:
     mark = error.problem_mark or error.context_mark
     return f"{name}:{mark.line + 1}" if mark else name
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling.config.thresholds_edit import edited, replace_text
+from pytest_xling.config.thresholds_edit import replace_text, with_limits
 from pytest_xling.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -38,7 +38,9 @@ benchmarks:
 
 def _edited(text: str, changes: Mapping[str, float]) -> str:
     """Change the limits at places such as ``culture emoji max_rate``."""
-    return edited(text, {("benchmarks", *place.split()): new for place, new in changes.items()})
+    return with_limits(
+        text, {("benchmarks", *place.split()): new for place, new in changes.items()}
+    )
 
 
 @pytest.mark.parametrize(
@@ -101,7 +103,7 @@ def test_how_a_file_begins_and_ends() -> None:
     """Of an empty one all is written, and no newline is added to another."""
     written = "benchmarks:\n  new:\n    emoji:\n      max_rate: 0.1\n"
     assert written == _edited("", {"new emoji max_rate": 0.1})
-    assert (TEXT, TEXT.rstrip()) == (edited(TEXT, {}), edited(TEXT.rstrip(), {}))
+    assert (TEXT, TEXT.rstrip()) == (with_limits(TEXT, {}), with_limits(TEXT.rstrip(), {}))
 
 
 def test_unusual_yaml_is_left_to_ruamel() -> None:

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from pytest_xling.config.thresholds_edit import edited
+from pytest_xling.config.thresholds_edit import with_limits
 from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find
 from pytest_xling.planning.thresholds import read_thresholds
@@ -185,7 +185,7 @@ def proposed_text(
     Raises:
         ConfigError: what would come of it contradicts itself.
     """
-    after = edited(before, changes(tuned, file, model))
+    after = with_limits(before, changes(tuned, file, model))
     benchmarks = {proposal.benchmark for proposal in tuned}
     elsewhere = set() if file is None else file.benchmarks.keys() - benchmarks
     with tempfile.TemporaryDirectory(prefix="xling-") as folder:
