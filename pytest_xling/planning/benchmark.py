@@ -22,7 +22,7 @@ PROMPTS = "prompts.yaml"
 """The file that makes a folder a benchmark."""
 
 ROWS = "rows"
-"""The layout of our own: tables, which are what no other importer recognises."""
+"""The importer of our own layout: tables, and whatever no other importer recognises."""
 
 _SKIPPED = {"node_modules", "build", "dist", "venv", "__pycache__"}
 
@@ -37,16 +37,16 @@ class Benchmark:
     prompts: Prompts
     importer: Importer
     answered: frozenset[str] | None = None
-    """The languages there are stored answers in, where no others are to be asked; else None."""
+    """The languages of stored answers, where no others are asked; else None."""
 
     def notices(self, languages: Sequence[str]) -> list[str]:
-        """Return what is odd about the data without being wrong, a line each."""
+        """Return notices about the data, a line each."""
         return self.importer.notices(self.data, languages=self._asked_in(languages))
 
     def languages(self) -> tuple[str, ...]:
-        """Return the codes of the languages answers can be in, sorted.
+        """Return the codes of the languages of answers, sorted.
 
-        Those there is data for, unless prompts.yaml says what to answer in.
+        Those of ``answer_in`` in prompts.yaml, else those of the data.
         """
         if answer_in := self.prompts.design.answer_in:
             return tuple(sorted({*chain.from_iterable(answer_in.values())}))
@@ -64,7 +64,7 @@ class Benchmark:
             if language not in known:
                 add = f", or add {self.data.name}/{language}.jsonl" if self.data.is_dir() else ""
                 msg = (
-                    f"benchmark {self.name!r} has no {self._kept(language)}."
+                    f"benchmark {self.name!r} has no {self._source(language)}."
                     f"{did_you_mean(language, known)} It has: {', '.join(known)}; ask in these "
                     f"(--langs){add}"
                 )
@@ -81,7 +81,7 @@ class Benchmark:
             if language in languages
         ]
 
-    def _kept(self, language: str) -> str:
+    def _source(self, language: str) -> str:
         if self.prompts.design.answer_in:
             return f"answers in language {language!r} ({self.folder / PROMPTS}: answer_in)"
         return f"data for language {language!r} in {self.data}"
@@ -109,14 +109,14 @@ class Benchmark:
 def benchmark_name(folder: Path) -> str:
     """Return the name of the benchmark in *folder*.
 
-    That is the folder's, and where the data is the parent's, the parent's name before it:
+    That is the folder's, after the parent's name where it shares the parent's data:
     ``health/consistency`` shares the data of ``health`` and is called ``health-consistency``.
     """
     return f"{folder.parent.name}-{folder.name}" if _shares_data(folder) else folder.name
 
 
 def data_name(folder: Path) -> str:
-    """Return the name under which ``--xling-data`` gives the benchmark in *folder* other data."""
+    """Return the name by which ``--xling-data`` replaces the data of the benchmark in *folder*."""
     return folder.parent.name if _shares_data(folder) else folder.name
 
 
@@ -132,7 +132,7 @@ def _shares_data(folder: Path) -> bool:
 
 
 def recognised(place: Path) -> Importer | None:
-    """Return the importer of the layout *place* has; None where it has none we know."""
+    """Return the importer that recognises the layout of *place*, or None."""
     for layout in sorted(registry.names("importer"), key=lambda name: (name == ROWS, name)):
         importer: Importer = registry.load("importer", layout)()
         if importer.recognises(place):
@@ -159,7 +159,7 @@ def importer_of(place: Path) -> Importer:
 
 
 def samples_in(place: Path) -> list[Sample]:
-    """Return the samples of data in a folder, in a layout that benchmarks' data may have.
+    """Return the samples of data in a folder, in any layout that an importer recognises.
 
     Raises:
         ConfigError: it has no layout we know.
@@ -175,10 +175,10 @@ def open_benchmark(
     """Open the benchmark in *folder*.
 
     Args:
-        folder: holds prompts.yaml and, unless *data* names another place, ``data/``; or its parent
-            folder holds that.
-        data: names of data to where they are (``--xling-data``).
-        answered: the languages there are stored answers in, if all others are left out.
+        folder: has prompts.yaml and, unless *data* names another place, ``data/``, or its parent
+            has that.
+        data: by name the places of replaced data (``--xling-data``).
+        answered: the languages of stored answers, if no others are asked.
 
     Raises:
         ConfigError: prompts.yaml is wrong, or the data has no layout we know.
@@ -195,7 +195,7 @@ def open_benchmark(
         msg = f"benchmark {name!r} has no data: {place} does not exist"
         raise ConfigError(msg)
     try:
-        importer = _importer(place, prompts.data, named=data_name(folder) in data)
+        importer = _importer(place, prompts.data, replaced=data_name(folder) in data)
     except ConfigError as error:
         msg = f"benchmark {name!r}: {error}"
         raise ConfigError(msg) from error
@@ -209,19 +209,19 @@ def open_benchmark(
     )
 
 
-def _importer(place: Path, data: DataMap | None, *, named: bool) -> Importer:
-    """Return what reads *place*: what prompts.yaml names, else what recognises it.
+def _importer(place: Path, data: DataMap | None, *, replaced: bool) -> Importer:
+    """Return the importer that prompts.yaml names, else the one that recognises *place*.
 
-    Where ``--xling-data`` has *named* the place, its layout may be another one.
+    Data *replaced* by ``--xling-data`` may have another layout.
     """
-    if data is None or (data.layout and named):
+    if data is None or (data.layout and replaced):
         return importer_of(place)
     importer: Importer = registry.load("importer", data.layout or ROWS)()
     return importer
 
 
 def _own_data(folder: Path, data: DataMap | None) -> Path:
-    """Return where the data of the benchmark in *folder* is, unless ``--xling-data`` says."""
+    """Return the place of the data of the benchmark in *folder*, without ``--xling-data``."""
     file = "" if data is None else data.file
     if not file:
         return folder.parent / "data" if _shares_data(folder) else _data_in(folder)
@@ -229,7 +229,7 @@ def _own_data(folder: Path, data: DataMap | None) -> Path:
 
 
 def discover(paths: Iterable[Path]) -> list[Path]:
-    """Return the folders at or below *paths* that are benchmarks, by name, wherever they lie."""
+    """Return the folders at or below *paths* that are benchmarks, sorted by name."""
     folders: set[Path] = set()
     for path in paths:
         if path.is_dir():
@@ -250,7 +250,7 @@ def _below(folder: Path) -> Iterable[Path]:
 
 
 def benchmarks_in(root: Path) -> dict[str, Path]:
-    """Return the benchmarks below *root* by name; a folder that holds several goes by its own."""
+    """Return the benchmarks below *root* by name, and folders of several by theirs."""
     if not root.is_dir():
         return {}
     folders = {folder.name: folder for folder in sorted(root.iterdir()) if discover([folder])}
@@ -258,7 +258,7 @@ def benchmarks_in(root: Path) -> dict[str, Path]:
 
 
 def bundled() -> dict[str, Path]:
-    """Return by name the benchmarks that come along with the package."""
+    """Return the benchmarks of the package by name."""
     package = Path(__file__).resolve().parents[1]
     installed = package / "_benchmarks"
     return benchmarks_in(installed if installed.is_dir() else package.parent / "benchmarks")

@@ -37,7 +37,7 @@ IGNORE_CASE: Final = "ignore_case"
 REFERENCE: Final = "reference"
 """The field that stands for a sample's reference answer."""
 MOST_S: Final = 10.0
-"""How long all expressions of a check may take with one answer; ``^(a|aa)+$`` may take years."""
+"""Seconds that all expressions of a check may take on one answer; ``^(a|aa)+$`` may take years."""
 
 Test: TypeAlias = Literal["contains", "not_contains", "regex", "equals", "max_chars"]
 TESTS: Final[tuple[Test, ...]] = get_args(Test)
@@ -54,20 +54,20 @@ ABOUT: Final[Mapping[Test, str]] = {
 class Check(Flag[Answer]):
     """Flags answers that fail a test of their text; each check is a class derived from this.
 
-    Texts are compared in Unicode's form NFC. A reading is None where nothing is said of the
+    Texts are compared in Unicode's form NFC. A reading is None where the check has no value for the
     answer's language, or the sample lacks the reference that a text names.
     """
 
     version: ClassVar[str] = "1"
     origin: ClassVar[str]
-    """Where it is written: ``prompts.yaml:12``."""
+    """File and line: ``prompts.yaml:12``."""
     test: ClassVar[Test]
     values: ClassVar[Mapping[str, tuple[str, ...] | int]]
     """By language code, and ``default``."""
     ignore_case: ClassVar[bool]
 
     def signed(self) -> Mapping[str, JsonValue]:
-        """Return what is tested, which makes the readings what they are."""
+        """Return the test and its values, for the signature."""
         values: dict[str, JsonValue] = {
             code: value if isinstance(value, int) else list(value)
             for code, value in self.values.items()
@@ -95,34 +95,35 @@ class Check(Flag[Answer]):
         if cls.test == "regex":
             return None
         known = {*sample.prompt, REFERENCE}
-        named = (name for text in cls._of(sample.language) for name in fields_of(str(text)))
-        return next((name for name in named if name not in known), None)
+        texts = map(str, cls._values_for(sample.language))
+        names = (name for text in texts for name in fields_of(text))
+        return next((name for name in names if name not in known), None)
 
     @classmethod
-    def _of(cls, language: str) -> tuple[str | int, ...]:
+    def _values_for(cls, language: str) -> tuple[str | int, ...]:
         value = cls.values.get(language, cls.values.get(DEFAULT, ()))
         return (value,) if isinstance(value, int) else value
 
     def read(self, answer: Answer, /) -> Reading:
         """Return the reading of one answer."""
-        values, text = self._of(answer.language), self._plain(answer.text)
+        values, text = self._values_for(answer.language), self._normalised(answer.text)
         if not values:
             return Reading(value=None, reason=f"{self.name} says nothing of {answer.language}")
         if self.test == "max_chars":
             failure = _too_long(text, int(values[0]))
         elif self.test == "regex":
-            return self._matching(text, [str(value) for value in values])
+            return self._search(text, [str(value) for value in values])
         else:
             fields = {**answer.sample.prompt, REFERENCE: answer.sample.reference or ""}
-            expected = [self._plain(str(value).format_map(fields)) for value in values]
+            expected = [self._normalised(str(value).format_map(fields)) for value in values]
             if not all(expected):
                 return Reading(value=None, reason="the question has no reference")
             failure = self._failure(text, expected)
         return Reading(value=1.0 if failure else 0.0, reason=failure)
 
-    def _matching(self, text: str, expressions: Sequence[str]) -> Reading:
-        """Return the reading of a text in which one of *expressions* is to be found."""
-        import regex  # noqa: PLC0415  not before an expression is written
+    def _search(self, text: str, expressions: Sequence[str]) -> Reading:
+        """Return the reading of a text that one of *expressions* should match."""
+        import regex  # noqa: PLC0415  only where a check has expressions
 
         mode = regex.IGNORECASE if self.ignore_case else 0
         end = time.monotonic() + MOST_S
@@ -140,7 +141,7 @@ class Check(Flag[Answer]):
         return Reading(value=1.0, reason=f"matches {_listed(expressions)}")
 
     def _failure(self, text: str, expected: Sequence[str]) -> str:
-        """Say what fails of a test that compares texts; "" where nothing does."""
+        """Return how a comparison of texts fails; "" where it passes."""
         if self.test == "equals":
             equal = text.strip() in {value.strip() for value in expected}
             return "" if equal else f"is {_listed(expected)}"
@@ -149,7 +150,7 @@ class Check(Flag[Answer]):
             return "" if contained else f"contains {_listed(expected)}"
         return f"contains {', '.join(map(repr, contained))}" if contained else ""
 
-    def _plain(self, text: str) -> str:
+    def _normalised(self, text: str) -> str:
         folded = text.casefold() if self.ignore_case else text
         return unicodedata.normalize("NFC", folded)
 
@@ -159,13 +160,13 @@ def _too_long(text: str, most: int) -> str:
 
 
 def _listed(values: Iterable[object]) -> str:
-    """Word that nothing of *values* is so: ``not 'a'``, ``none of 'a', 'b'``."""
+    """Return ``not 'a'`` or ``none of 'a', 'b'``."""
     listed = [repr(value) for value in values]
     return f"not {listed[0]}" if len(listed) == 1 else f"none of {', '.join(listed)}"
 
 
 def declare_checks(folders: Iterable[Path]) -> None:
-    """Make the checks of benchmarks known to the registry.
+    """Add the checks of benchmarks to the registry.
 
     Raises:
         ConfigError: a check is wrong, or its name is taken; names file, line, key and fix.
@@ -173,7 +174,7 @@ def declare_checks(folders: Iterable[Path]) -> None:
     for folder in folders:
         path = folder / "prompts.yaml"
         if CHECKS.encode() not in path.read_bytes():
-            continue  # most have none, and reading YAML takes its time
+            continue  # most have none, and parsing YAML is slow
         for name, check in read_checks(read_yaml(path)).items():
             known = name in registry.names("metric") and registry.load("metric", name)
             if not (known and check.same_as(known)):
@@ -181,7 +182,7 @@ def declare_checks(folders: Iterable[Path]) -> None:
 
 
 def read_checks(file: YamlFile) -> dict[str, type[Check]]:
-    """Read what stands below ``checks:``, by name.
+    """Return the checks below ``checks:`` by name.
 
     Raises:
         ConfigError: names file, line, key and fix.

@@ -1,4 +1,4 @@
-"""``data:`` of prompts.yaml: where a benchmark's rows are, and what its columns are called."""
+"""``data:`` of prompts.yaml: where a benchmark's rows are, and the names of its columns."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PLACES: Final = ("file", "hub", "subset", "split", "revision", "layout")
 _SWITCHES: Final = ("header", "quotes")
 _PER_LANGUAGE: Final = ("file", "subset", "split")
 _TOGETHER: Final = ("id", "parallel_id", "wrong")
-"""Fields that several columns may make."""
+"""Fields that may be joined of several columns."""
 _FIELDS: Final = (
     "question",
     "language",
@@ -41,7 +41,7 @@ _SURE: Final = 0.8
 
 
 def read_data_map(file: YamlFile) -> DataMap | None:
-    """Read what a prompts.yaml says of the data; None where it says nothing.
+    """Read ``data:`` of a prompts.yaml; None where it has none.
 
     Raises:
         ConfigError: names file, line, key and fix.

@@ -1,4 +1,4 @@
-"""How a benchmark asks: how often, at which temperatures, about what, and compared with what."""
+"""The experimental design of a benchmark: repeats, temperatures, expansion, pivot language."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ DESIGN_KEYS = (
 )
 _ANSWER_IN, _TURNS = "answer_in", "judge_turns"
 _MAX_TOP_LOGPROBS = 20
-"""What OpenAI's interface allows."""
+"""The maximum of OpenAI's interface."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Design:
-    """What prompts.yaml says of the experiment, beside the prompts themselves."""
+    """The keys of prompts.yaml that concern the experiment, not the prompts."""
 
     asked: Asked = "repeatedly"
     samples: int = 1
@@ -66,7 +66,7 @@ class Design:
     judge_all_turns: bool = False
     """Whether each reply of the model in a conversation is an answer; else the last alone is."""
     request: Mapping[str, JsonValue] = field(default_factory=dict)
-    """What is added to each request, by the names of the provider's own interface."""
+    """Parameters added to each request, by the names of the provider's own interface."""
 
     @classmethod
     def read(cls, file: YamlFile) -> Design:

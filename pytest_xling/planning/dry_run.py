@@ -1,4 +1,4 @@
-"""Say what a run would ask and cost, without asking."""
+"""Estimate what a run would ask and cost, without asking."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ class Lengths:
 
     Args:
         stored: answers and their mean length in tokens, by model, benchmark and language.
-        model: the one to be asked. Where it has no answers, those of all others count.
+        model: the model under test. Where it has no answers, those of all others count.
     """
 
     def __init__(self, stored: Mapping[tuple[str, str, str], Length], *, model: str) -> None:
         self._stored = stored
         self._model = model
         self.sources: dict[str, dict[str, None]] = {}
-        """By what was gone by: for which languages."""
+        """By the source of an estimate: the languages it was used for."""
 
     def expected(self, benchmark: str, language: str) -> float | None:
         """Return the mean length; None where nothing is known of the benchmark."""
@@ -57,16 +57,16 @@ class Lengths:
         own = {place: length for place, length in here.items() if place[0] == self._model}
         alike = {place: length for place, length in here.items() if place[2] == language}
         both = {place: length for place, length in own.items() if place[2] == language}
-        for which, source in (
+        for lengths, source in (
             (both, f"stored answers of {self._model}"),
             (own, f"stored answers of {self._model} in other languages"),
             (alike, "stored answers of other models"),
             (here, "stored answers of other models in other languages"),
         ):
-            if which:
+            if lengths:
                 self.sources.setdefault(source, {})[language] = None
-                answers = sum(length.answers for length in which.values())
-                return sum(length.answers * length.mean for length in which.values()) / answers
+                answers = sum(length.answers for length in lengths.values())
+                return sum(length.answers * length.mean for length in lengths.values()) / answers
         self.sources.setdefault("--xling-max-tokens", {})[language] = None
         return None
 
@@ -83,7 +83,7 @@ def dry_run(
     Args:
         requests: by content key, so that equal ones count once.
         stored: keys that are answered already and cost nothing.
-        expected: how long answers are expected to be, by key; the others as long as they may be.
+        expected: the expected lengths of answers in tokens, by key; others are of maximal length.
         price: US dollars per million prompt and completion tokens.
     """
     have = set(stored)

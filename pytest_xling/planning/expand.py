@@ -26,7 +26,7 @@ _ENGLISH = "en"
 
 
 def read_levels(file: YamlFile, *, expanded: bool) -> dict[str, dict[str, tuple[str, ...]]]:
-    """Read the templates of queries by language and level: as many at a level in every language.
+    """Read the templates of queries by language and level; a level has as many in each language.
 
     Args:
         file: a prompts.yaml.
@@ -68,7 +68,7 @@ def _templates(file: YamlFile, at: Place) -> dict[str, tuple[str, ...]]:
 
 
 def _variant(sample: Sample, name: str, metadata: Mapping[str, str], **changes: Any) -> Sample:
-    """Return a sample made of *sample*, called ``<id>-<name>`` and parallel to the others of it."""
+    """Return a variant of *sample* with the id ``<id>-<name>``, parallel to its other variants."""
     return replace(
         sample,
         id=f"{sample.id}-{name}",
@@ -101,7 +101,7 @@ def answered_in(sample: Sample, language: str) -> Sample:
 
 
 def levels_of(sample: Sample, templates: Mapping[str, Sequence[str]], *, seed: int) -> list[Sample]:
-    """Return *sample*, a claim, once for each level: what its query takes for granted.
+    """Return *sample*, a claim, once for each level of presupposition of its query.
 
     The new samples are called ``<id>-l0`` to ``<id>-l4``; their prompt has the query as
     ``question`` and the level as ``level``, and their metadata the level and the template's number.
@@ -109,8 +109,8 @@ def levels_of(sample: Sample, templates: Mapping[str, Sequence[str]], *, seed: i
     Args:
         sample: its prompt has the fields that templates name.
         templates: by level, as many in every language.
-        seed: which template is taken depends on it, the claim and the level only, so that parallel
-            samples are asked in parallel words.
+        seed: with the claim and the level it determines the template, which so is the same for
+            parallel samples.
     """
     samples = []
     for level, name in enumerate(NAMES):
@@ -142,28 +142,28 @@ def turns_of(sample: Sample) -> list[Sample]:
 
 
 def candidates(sample: Sample, *, seed: int, wrong: int | None = None) -> list[Sample]:
-    """Return *sample* once for its reference and once for each wrong answer, mixed.
+    """Return *sample* once for its reference and once for each wrong answer, shuffled.
 
-    The mix depends on the seed and the sample's id only, so parallel samples stay parallel. The
+    The order depends on the seed and the sample's id only, so parallel samples stay parallel. The
     new samples are called ``<id>-a1`` and so on; their reference, and ``gold`` in their metadata,
     is ``right`` or ``wrong``.
 
     Args:
-        sample: with a reference, wrong answers or both; an empty one only keeps its place.
-        seed: of the mix.
-        wrong: the most wrong answers any parallel sample has, so that all are mixed alike; None:
-            those of this one.
+        sample: with a reference, wrong answers or both; an empty one only takes up its position.
+        seed: of the order.
+        wrong: the largest number of wrong answers of a parallel sample, so that all have one order;
+            None: the number of this one.
     """
     answers = [] if sample.reference is None else [(0, "right", sample.reference)]
     answers += [(number, "wrong", text) for number, text in enumerate(sample.wrong, start=1)]
     order = list(range(1 + max(wrong or 0, len(sample.wrong))))
-    # Not for secrets: the same mix again is what is wanted.
+    # Not for secrets: the order must be reproducible.
     random.Random(content_key([seed, sample.id])).shuffle(order)  # noqa: S311
-    place = {number: at for at, number in enumerate(order, start=1)}
+    positions = {number: position for position, number in enumerate(order, start=1)}
     samples = [
         _variant(
             sample,
-            f"a{place[number]}",
+            f"a{positions[number]}",
             {"gold": gold},
             prompt={**sample.prompt, "answer": text},
             reference=gold,

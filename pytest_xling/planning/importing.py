@@ -1,4 +1,4 @@
-"""Foreign questions and answers in our own layout: rows of ``data``, and of a transcript."""
+"""Convert imported questions and answers to our own layout: rows of ``data`` and transcripts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FIELDS = ("question", "question_english")
 
 
 def question_row(sample: Sample) -> dict[str, JsonValue]:
-    """Return *sample* as a row of our JSONL, of which it can be read again as it is."""
+    """Return *sample* as a row of our JSONL, from which the same sample is read."""
     row: dict[str, JsonValue] = {"id": sample.id}
     if sample.parallel_id is not None:
         row["parallel_id"] = sample.parallel_id
@@ -44,7 +44,7 @@ def question_row(sample: Sample) -> dict[str, JsonValue]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transcript:
-    """The answers of one model, and what is to be said of them."""
+    """The answers of one model, and notices about them."""
 
     model: str
     rows: list[dict[str, JsonValue]] = field(default_factory=list)
@@ -66,7 +66,7 @@ class Transcript:
         return f"{amount(answers.total(), 'answer')} in {amount(languages, 'language')}"
 
     def notices(self) -> list[str]:
-        """Say how to ask for all answers, what is not there, and what was repaired."""
+        """Return notices: how to ask for all answers, what is missing, and what was repaired."""
         answers, left_out = self.counts(), self.counts(asked=False)
         most, fewer = max(answers.values()), len(left_out.keys() & answers.keys())
         notices = []
@@ -112,22 +112,24 @@ def transcripts(
         ConfigError: there is no such model; lists those there are.
         DataError: an answer is there twice.
     """
-    wanted = None if answers_by is None else _folded(answers_by)
+    chosen = None if answers_by is None else _folded(answers_by)
     by_model: dict[str, dict[tuple[str, str], dict[str, Answer]]] = {}
     for answer in answers:
         of_model = by_model.setdefault(answer.model, {})
-        if wanted is not None and wanted not in _names(answer.model):
-            continue  # its texts are not kept
-        alike = of_model.setdefault((answer.sample_id, answer.language), {})
-        number = str(len(alike)) if answer.number is None else answer.number
-        if (other := alike.setdefault(number, answer)) is not answer:
+        if chosen is not None and chosen not in _names(answer.model):
+            continue  # its texts need no memory
+        of_question = of_model.setdefault((answer.sample_id, answer.language), {})
+        number = str(len(of_question)) if answer.number is None else answer.number
+        if (other := of_question.setdefault(number, answer)) is not answer:
             msg = (
                 f"{answer.place}: the answer {number}{' ' if number else ''}of {answer.model!r} to "
                 f"{answer.sample_id!r} in {answer.language!r} is already at {other.place}; keep "
                 "one, or give each its own number"
             )
             raise DataError(msg)
-    models = sorted(by_model) if wanted is None else [_meant(str(answers_by), sorted(by_model))]
+    models = (
+        sorted(by_model) if chosen is None else [_find_model(str(answers_by), sorted(by_model))]
+    )
     return [_transcript(model, by_model[model], questions) for model in models]
 
 
@@ -160,31 +162,31 @@ def _transcript(
 
 
 def _in_order(answers: Mapping[str, Answer]) -> list[Answer]:
-    """Return the answers to one question by their numbers, or as they come where one is none."""
+    """Return the answers to one question by their numbers, unsorted where one is no number."""
     if all(number.isascii() and number.isdecimal() for number in answers):
         return [answers[number] for number in sorted(answers, key=int)]
     return [*answers.values()]
 
 
-def _meant(answers_by: str, models: list[str]) -> str:
-    """Return the stored name that *answers_by* means: in full, else without its host."""
-    wanted = _folded(answers_by)
-    meant = [name for name in models if _folded(name) == wanted] or [
-        name for name in models if wanted in _names(name)
+def _find_model(answers_by: str, models: list[str]) -> str:
+    """Return the one of *models* called *answers_by*, in full or without its host."""
+    chosen = _folded(answers_by)
+    matches = [name for name in models if _folded(name) == chosen] or [
+        name for name in models if chosen in _names(name)
     ]
-    if len(meant) == 1:
-        return meant[0]
-    if meant:
-        msg = f"{answers_by!r} may mean {' or '.join(meant)}; give the name in full"
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        msg = f"{answers_by!r} may mean {' or '.join(matches)}; give the name in full"
         raise ConfigError(msg)
-    suggestion = did_you_mean(wanted, [_names(name)[-1] for name in models])
+    suggestion = did_you_mean(chosen, [_names(name)[-1] for name in models])
     known = ", ".join(models) or "nobody"
     msg = f"no answers by {answers_by!r} here.{suggestion} There are answers by: {known}"
     raise ConfigError(msg)
 
 
 def _names(model: str) -> tuple[str, str]:
-    """Return what *model* may be called: all of its name, and without a host in parentheses."""
+    """Return the names of *model*: in full, and without a host in parentheses."""
     return _folded(model), _folded(re.sub(r"\s*\([^()]*\)$", "", model))
 
 

@@ -1,4 +1,4 @@
-"""Turn the readings of a case into an outcome pytest knows, with a message people can use."""
+"""Turn the readings of a case into an outcome for pytest, with a message."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ THOUGHTS_CHARS = 300
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseOutcome:
-    """What to do with a case.
+    """The outcome of a case.
 
     ``fail`` fails it; ``tolerated`` is a flag within an error budget: expected to fail, and the
-    rate gate decides; ``unscored`` means that none of the metrics had anything to say.
+    rate gate decides; ``unscored`` means that no metric has a value.
     """
 
     decision: Decision
@@ -36,11 +36,11 @@ class CaseOutcome:
 
 
 def refuse_flags(flags: Sequence[str], metrics: Mapping[str, MetricKind]) -> None:
-    """Refuse to assert what is no flag, or is not scored.
+    """Refuse to assert a metric that is no flag, or is not scored.
 
     Args:
         flags: names a test gives to ``xling_case.check``.
-        metrics: what the benchmark is scored with, and the kind of each.
+        metrics: the metrics of the benchmark, and the kind of each.
 
     Raises:
         ConfigError: says which, and the fix.
@@ -70,7 +70,7 @@ def judge_case(
 
     Args:
         result: an evaluated job without a fault.
-        flags: names of flag metrics; one that is not about this case raises nothing.
+        flags: names of flag metrics; those that do not apply to this case are ignored.
         has_budget: whether a metric's gate tolerates some flagged samples (``max_rate`` > 0).
 
     Raises:
@@ -101,8 +101,8 @@ def judge_case(
     return CaseOutcome(decision="pass")
 
 
-def _judged(sample: Sample) -> list[str]:
-    """Show the answer or the claim a model was asked about, where it was asked about one."""
+def _subject_lines(sample: Sample) -> list[str]:
+    """Show the answer or the claim that the question is about, if any."""
     reference = f", which is {sample.reference}" if sample.reference else ""
     return [
         f"  {name}{reference}: {printable(sample.prompt[field], limit=QUESTION_CHARS)}"
@@ -130,7 +130,7 @@ def _evidence(
         f"  language: {language.english_name} ({language.code})",
         *([] if asked_in is language else [f"  asked in: {asked_in.english_name}"]),
         f"  question: {question}",
-        *_judged(sample),
+        *_subject_lines(sample),
         f"  answer{size}: {answer}",
     ]
     if calls:

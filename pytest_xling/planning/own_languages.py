@@ -1,4 +1,4 @@
-"""Languages that a project says it has, below ``languages:`` in a prompts.yaml."""
+"""Languages that a project declares below ``languages:`` in a prompts.yaml."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ _NONE: Final = "none"
 
 
 def declare_languages(folders: Iterable[Path]) -> None:
-    """Make the languages of benchmarks known to everything that names one.
+    """Declare the languages of benchmarks.
 
     Raises:
         ConfigError: one is wrong, or declared otherwise elsewhere; names file, line, key and fix.
     """
     for folder in folders:
         path = folder / "prompts.yaml"
-        if f"{LANGUAGES}:".encode() in path.read_bytes():  # reading YAML takes its time
+        if f"{LANGUAGES}:".encode() in path.read_bytes():  # parsing YAML is slow
             read_languages(read_yaml(path))
 
 
 def read_languages(file: YamlFile) -> None:
-    """Declare what stands below ``languages:``.
+    """Declare the languages below ``languages:``.
 
     Raises:
         ConfigError: names file, line, key and fix.
@@ -100,7 +100,7 @@ def _language(file: YamlFile, key: str) -> Language:
 
 
 def _known(file: YamlFile, key: str) -> Language | None:
-    """Return what is known of a language that is declared; None of one for private use."""
+    """Return the built-in entry of a declared language; None for one of private use."""
     if private_code(key):
         return None
     try:
@@ -123,7 +123,7 @@ def _text(file: YamlFile, key: str, name: str, default: str | None) -> str:
 
 
 def _close(file: YamlFile, key: str) -> tuple[str, ...]:
-    """Read the languages that no identifier tells from this one."""
+    """Read the languages that no identifier distinguishes from this one."""
     at = (LANGUAGES, key, "close")
     if not file.get(*at):
         return ()

@@ -1,4 +1,4 @@
-"""Which questions belong together over languages, in a line for the head of a run."""
+"""A line for the header of a run on how questions are paired over languages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def pairing(benchmark: Benchmark, cases: Sequence[Case]) -> str:
-    """Say how many questions are in all languages of a run, and by what they were paired.
+    """Say how many questions are in all languages of a run, and by which field they are paired.
 
     Returns:
         "" where there is one language only.

@@ -1,4 +1,4 @@
-"""Plan a run: which cases there are, in which order, and what each one asks."""
+"""Plan a run: its cases in order, and the request of each."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Case:
 
     @property
     def question(self) -> str:
-        """What its languages, levels and conditions share."""
+        """The id that its languages, levels and conditions share."""
         return self.sample.parallel_id or self.sample.id
 
     @property
@@ -68,7 +68,7 @@ def plan(benchmark: Benchmark, settings: Settings) -> list[Case]:
         first_seen.setdefault(sample.id, len(first_seen))
     samples.sort(key=lambda sample: (first_seen[sample.id], sample.language))
     if settings.limit is not None:
-        samples = _limited(samples, settings.limit)
+        samples = _first_questions(samples, settings.limit)
     if design.expand == "candidates":
         most: dict[str, int] = {}
         for sample in samples:
@@ -82,7 +82,7 @@ def plan(benchmark: Benchmark, settings: Settings) -> list[Case]:
         samples = _at_levels(samples, benchmark, seed=settings.seed)
     for sample in samples:
         _check_prompt(sample, benchmark)
-    samples = [_counted(benchmark.prompts.with_turns(sample)) for sample in samples]
+    samples = [_with_turn_count(benchmark.prompts.with_turns(sample)) for sample in samples]
     if design.judge_all_turns:
         samples = [turn for sample in samples for turn in turns_of(sample)]
     conditions = design.conditions(settings)
@@ -95,7 +95,7 @@ def plan(benchmark: Benchmark, settings: Settings) -> list[Case]:
     return cases
 
 
-def _counted(sample: Sample) -> Sample:
+def _with_turn_count(sample: Sample) -> Sample:
     """Return *sample* with the number of its turns in its metadata, where there are several."""
     messages = [message for turn in (sample.messages, *sample.turns) for message in turn]
     turns = sum(message.role == "user" for message in messages) + (not sample.messages)
@@ -105,7 +105,7 @@ def _counted(sample: Sample) -> Sample:
 
 
 def _check_prompt(sample: Sample, benchmark: Benchmark) -> None:
-    """Check that *sample* has what templates and checks name, and says what to answer in."""
+    """Check that *sample* has the fields of templates and checks, and names its answer language."""
     prompts, where = benchmark.prompts, benchmark.folder / "prompts.yaml"
     named = f"sample {sample.id!r} ({sample.language}) of {benchmark.data}"
     if missing := prompts.missing_fields(sample):
@@ -139,7 +139,7 @@ def _check_prompt(sample: Sample, benchmark: Benchmark) -> None:
 
 
 def _at_levels(samples: Sequence[Sample], benchmark: Benchmark, *, seed: int) -> list[Sample]:
-    """Return claims once per level; queries that come with a level stay as they are."""
+    """Return each claim once per level; queries that have a level stay as they are."""
     expanded: list[Sample] = []
     for sample in samples:
         if sample.level is not None:
@@ -208,8 +208,8 @@ def _check_ids(cases: Iterable[Case], benchmark: Benchmark) -> None:
         seen.add(case.id)
 
 
-def _limited(samples: Sequence[Sample], limit: int) -> list[Sample]:
-    """Keep the first *limit* questions of each language, taking turns between its sets.
+def _first_questions(samples: Sequence[Sample], limit: int) -> list[Sample]:
+    """Return the first *limit* questions of each language, taking turns between its sets.
 
     Parallel samples stay parallel: each language takes as many from the front of a set. Queries
     about one claim are one question.
@@ -226,14 +226,14 @@ def _limited(samples: Sequence[Sample], limit: int) -> list[Sample]:
 
 
 def _question(sample: Sample) -> str:
-    """Return what counts as one: a sample, or all queries about a claim."""
+    """Return the id of what counts as one question: a sample, or all queries about a claim."""
     return sample.id if sample.level is None else sample.parallel_id or sample.id
 
 
 def make_request(
     case: Case, benchmark: Benchmark, *, settings: Settings, provider: Provider, model: str
 ) -> Request:
-    """Return what *provider* is asked for *case*."""
+    """Return the request of *case* to *provider*."""
     sample, condition = case.sample, case.condition
     design = benchmark.prompts.design
     params: dict[str, JsonValue] = {
@@ -269,8 +269,8 @@ def make_job(
     request: Request,
     turns: tuple[Turn, ...] = (),
 ) -> Job:
-    """Return what is to be done for *case*: its request, and the metrics that are about it."""
-    about = tuple(name for name in metrics if load("metric", name).applies(case.sample))
+    """Return the job of *case*: its request, and the metrics that apply to it."""
+    applied = tuple(name for name in metrics if load("metric", name).applies(case.sample))
     return Job(
         case_id=case.id,
         benchmark=case.benchmark,
@@ -278,8 +278,8 @@ def make_job(
         condition=case.condition.id,
         position=case.position,
         request=request,
-        metrics=about,
-        beside=tuple(name for name in metrics if name not in about),
+        metrics=applied,
+        beside=tuple(name for name in metrics if name not in applied),
         temperature=case.condition.temperature,
         pivot=benchmark.prompts.design.pivot,
         turns=turns,
@@ -287,7 +287,7 @@ def make_job(
 
 
 def check_chats(benchmark: Benchmark, cases: Iterable[Case], provider: Provider) -> None:
-    """Check that *provider* takes conversations where a benchmark holds some.
+    """Check that *provider* takes conversations where a benchmark has some.
 
     Raises:
         ConfigError: it only continues a text, or translates one.
@@ -305,18 +305,18 @@ def check_chats(benchmark: Benchmark, cases: Iterable[Case], provider: Provider)
 
 
 def turns_asked(case: Case, provider: Provider) -> tuple[Turn, ...]:
-    """Return what *provider* is told after each of its replies; of stored answers only the last."""
+    """Return the turns after the first reply; none for stored answers, which are last replies."""
     return case.sample.turns if getattr(provider, "answers_prompts", True) else ()
 
 
 def _seed(case: Case, seed: int) -> int:
     """Return the seed of one case: a number below 2^31 of its own.
 
-    One for all would let every question draw the same first random number, so that short answers
-    all turn out alike.
+    With one seed for all, every question would draw the same first random number, and short answers
+    would all be alike.
     """
-    of: list[JsonValue] = [seed, case.sample.id, case.sample.language, case.condition.repeat]
-    return int.from_bytes(content_key(of)[:4]) >> 1
+    parts: list[JsonValue] = [seed, case.sample.id, case.sample.language, case.condition.repeat]
+    return int.from_bytes(content_key(parts)[:4]) >> 1
 
 
 def groups_of(cases: Sequence[Case], *, size: int) -> list[list[Case]]:
@@ -331,17 +331,17 @@ def groups_of(cases: Sequence[Case], *, size: int) -> list[list[Case]]:
 
 
 Planned: TypeAlias = "Counter[tuple[str, int | None]]"
-"""Scores by language and level; what is of no level, or of several, stands under None."""
+"""The number of scores by language and level; the level is None for no level, or several."""
 
 
 def planned_scores(
     cases: Iterable[Case], metric: type[Metric[Any]], *, pivot: str | None
 ) -> Planned:
-    """Count the scores that *cases* should have, as the engine makes them.
+    """Count the scores that the engine will compute for *cases*.
 
-    Of single answers each has one, of repeats a sample at one temperature, and of levels a claim
-    under one condition. What compares with the pivot language says nothing of that itself; what
-    compares with the neutral query, nothing of it.
+    A metric has one per answer; of repeats one per sample and temperature; of levels one per claim
+    and condition. One that compares with the pivot language, or with the neutral query, has none
+    for that itself.
 
     Args:
         cases: of one benchmark.
@@ -351,21 +351,21 @@ def planned_scores(
     unit = metric.unit
     planned: set[tuple[str, int | None, Hashable]] = set()
     for case in cases:
-        sample, at = case.sample, case.condition
+        sample, condition = case.sample, case.condition
         if not metric.applies(sample):
             continue
         language, level = sample.language, sample.level
         if unit == "answer":
             planned.add((language, level, case.id))
         elif unit == "repeats":
-            planned.add((language, level, (sample.id, at.temperature)))
+            planned.add((language, level, (sample.id, condition.temperature)))
         elif unit == "pivot":
             if pivot not in {None, language}:
-                planned.add((language, level, (sample.id, at.temperature)))
+                planned.add((language, level, (sample.id, condition.temperature)))
         elif level is None:
             continue
         elif unit == "levels":
-            planned.add((language, None, (sample.parallel_id or sample.id, at)))
+            planned.add((language, None, (sample.parallel_id or sample.id, condition)))
         elif level > 0:
             planned.add((language, level, case.id))
     return Counter((language, level) for language, level, _ in planned)

@@ -1,4 +1,4 @@
-"""Turn a sample into the messages a provider is sent."""
+"""Turn a sample into the messages of a request."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ class Completion:
     """Label before an answer."""
     shots: tuple[tuple[str, str], ...]
     template: str | None = None
-    """What stands after the question label, with fields in braces; None: the chat prompt."""
+    """The text after the question label, with fields in braces; None: the chat template."""
 
     def render(self, question: str) -> str:
-        """Return the text a model is to continue with its answer."""
-        asked = [f"{self.question} {q}\n{self.answer} {a}\n\n" for q, a in self.shots]
-        return "".join(asked) + f"{self.question} {question}\n{self.answer}"
+        """Return the text that a model continues with its answer."""
+        shots = [f"{self.question} {q}\n{self.answer} {a}\n\n" for q, a in self.shots]
+        return "".join(shots) + f"{self.question} {question}\n{self.answer}"
 
     @property
     def stop(self) -> list[str]:
@@ -58,7 +58,7 @@ class Completion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompts:
-    """What prompts.yaml says."""
+    """The contents of a prompts.yaml."""
 
     chat: Mapping[str, str]
     """Templates of the one user turn by language code, and ``default``; they name fields of the
@@ -71,11 +71,11 @@ class Prompts:
     checks: Mapping[str, type[Check]] = field(default_factory=dict)
     """By name, the flags it declares."""
     data: DataMap | None = None
-    """Where the rows are and what their columns are called, where it says that."""
+    """Where the rows are, and the names of their columns; None: as usual."""
     system: Mapping[str, str] = field(default_factory=dict)
-    """Templates of the system prompt by language code, and ``default``; empty where is none."""
+    """Templates of the system prompt by language code, and ``default``; empty without one."""
     turns: Mapping[str, tuple[Turn, ...]] = field(default_factory=dict)
-    """Templates of what is said after each of the model's replies, likewise."""
+    """Templates of the turns after the model's replies, likewise."""
 
     @classmethod
     def read(cls, path: Path) -> Prompts:
@@ -111,14 +111,14 @@ class Prompts:
         )
 
     def messages(self, sample: Sample, style: PromptStyle) -> tuple[Message, ...]:
-        """Return the messages that ask *sample* in *style*, first a system prompt if there is one.
+        """Return the messages of *sample* in *style*, first the system prompt if there is one.
 
-        What a model that only continues text is asked has none.
+        Prompts for models that only continue text have none.
         """
         if style == "completion":
-            asked = self._completion(sample.language).render(self._asked(sample, style))
-            return (Message(role="user", content=asked),)
-        messages = sample.messages or (Message(role="user", content=self._asked(sample, style)),)
+            prompt = self._completion(sample.language).render(self._question(sample, style))
+            return (Message(role="user", content=prompt),)
+        messages = sample.messages or (Message(role="user", content=self._question(sample, style)),)
         system = sample.system or _of(self.system, sample.asked_in, "").format_map(sample.prompt)
         if not system or messages[0].role == "system":
             return messages
@@ -138,7 +138,7 @@ class Prompts:
         return replace(sample, turns=turns)
 
     def conversation(self, sample: Sample) -> str:
-        """Say what makes *sample*, with its turns, more than one question; "" if nothing does."""
+        """Say why *sample*, with its turns, is a conversation; "" where it is a single question."""
         system = sample.system or _of(self.system, sample.asked_in, "")
         if system or any(message.role == "system" for message in sample.messages):
             return "a system prompt"
@@ -185,10 +185,10 @@ class Prompts:
         return [name for template in templates for name in fields_of(template)]
 
     def names_answer_language(self, sample: Sample) -> bool:
-        """Tell whether *sample*, as it is asked, names the language its answer should be in."""
+        """Tell whether the prompts of *sample* name the language to answer in."""
         known = [name.casefold() for name in names(sample.language)]
-        asked = [self._asked(sample, style).casefold() for style in (CHAT, COMPLETION)]
-        return all(any(name in text for name in known) for text in asked)
+        texts = [self._question(sample, style).casefold() for style in (CHAT, COMPLETION)]
+        return all(any(name in text for name in known) for text in texts)
 
     def level_templates(self, sample: Sample) -> Mapping[str, tuple[str, ...]]:
         """Return the templates of the queries about a claim, by level.
@@ -214,8 +214,8 @@ class Prompts:
                     raise ConfigError(msg)
         return templates
 
-    def _asked(self, sample: Sample, style: str) -> str:
-        """Return what asks *sample* in *style*, without a completion's labels and shots."""
+    def _question(self, sample: Sample, style: str) -> str:
+        """Return the text of *sample* in *style*, without a completion's labels and shots."""
         template = self._chat(sample.language)
         if style == COMPLETION:
             template = self._completion(sample.language).template or template
@@ -230,7 +230,7 @@ class Prompts:
 
 
 def _of(by_language: Mapping[str, T], language: str, none: T) -> T:
-    """Return what there is for *language*, else for what it is a form of, else the default."""
+    """Return the entry of *language*, else of its base language, else the default."""
     known = (language, find(language).base, DEFAULT)
     return next((by_language[key] for key in known if key in by_language), none)
 

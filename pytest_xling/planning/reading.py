@@ -1,4 +1,4 @@
-"""How a prompts.yaml is read: values by language, and templates with fields."""
+"""Read values by language, and templates with fields, from a prompts.yaml."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def by_language(
     what: str = "needs one entry per language code",
     default: bool = False,
 ) -> dict[str, T]:
-    """Return by language code what *read* makes of each entry of the mapping at a key path.
+    """Return the entries of the mapping at a key path by language code, each converted by *read*.
 
     Args:
         file: a prompts.yaml.
         at: the key path of the mapping.
-        read: is given the key path of an entry.
-        what: is said where there is no mapping, or an empty one.
+        read: from the key path of an entry to its value.
+        what: the message where there is no mapping, or an empty one.
         default: whether there may be an entry ``default``.
 
     Raises:

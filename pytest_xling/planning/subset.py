@@ -1,4 +1,4 @@
-"""What a run has of what there is: of its benchmarks, and of another run."""
+"""Which cases a run lacks: of its benchmarks, and of another run."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ if TYPE_CHECKING:
 
 
 def benchmarks_meant(whose: str, known: Iterable[str], named: str | None) -> list[str]:
-    """Return the benchmarks of a run that are meant: the named one, or all there are.
+    """Return the benchmark that the user names, or all there are.
 
     Args:
-        whose: what has them, as messages name it, such as ``run 'nightly'``.
+        whose: what has them, for messages, such as ``run 'nightly'``.
         known: those it has.
         named: the one that the user names (``--benchmark``), if any.
 
     Raises:
         ConfigError: it has none of that name; says what is close.
     """
-    there = list(dict.fromkeys(known))
-    if named is not None and named not in there:
-        hint, has = did_you_mean(named, there), ", ".join(there) or "none"
+    names = list(dict.fromkeys(known))
+    if named is not None and named not in names:
+        hint, has = did_you_mean(named, names), ", ".join(names) or "none"
         msg = f"{whose} has no benchmark {named!r}.{hint} It has: {has}"
         raise ConfigError(msg)
-    return there if named is None else [named]
+    return names if named is None else [named]
 
 
 def benchmark_meant(
     whose: str, known: Iterable[str], named: str | None, *, having: Container[str] | None = None
 ) -> str | None:
-    """Return the one benchmark that is meant, as :func:`benchmarks_meant`; None where none is.
+    """Return the only benchmark that is meant, as :func:`benchmarks_meant`, or None.
 
     Args:
         whose: what has them.

@@ -1,4 +1,4 @@
-"""Read a thresholds file for the metrics and languages there are."""
+"""Read a thresholds file with the registered metrics and languages."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def read_thresholds(
 
     Args:
         path: the file.
-        benchmarks: the names it may speak of.
-        elsewhere: those of them whose metrics need not be known here.
+        benchmarks: the names it may have.
+        elsewhere: those of them whose metrics may be unknown here.
 
     Raises:
         ConfigError: names the file, the line and the fix.
@@ -38,9 +38,9 @@ def read_thresholds(
 
 
 def read_run_thresholds(path: Path, benchmarks: Collection[str]) -> ThresholdFile:
-    """Read and check the file at *path* for a run that is already there.
+    """Read and check the file at *path* for a stored run.
 
-    Benchmarks the run does not have are nobody's mistake, nor are metrics of theirs, unless their
+    Benchmarks that the run does not have, and unknown metrics of theirs, are allowed, unless their
     name is nearly that of one it has.
 
     Args:
@@ -51,8 +51,8 @@ def read_run_thresholds(path: Path, benchmarks: Collection[str]) -> ThresholdFil
         ConfigError: names the file, the line and the fix.
     """
     file = read_yaml(path)
-    written = file.get("benchmarks")
-    names = set(written) if isinstance(written, dict) else set()
+    mapping = file.get("benchmarks")
+    names = set(mapping) if isinstance(mapping, dict) else set()
     unmentioned = set(benchmarks) - names
     elsewhere = {name for name in names - set(benchmarks) if not did_you_mean(name, unmentioned)}
     return _check(file, benchmarks={*benchmarks, *elsewhere}, elsewhere=elsewhere)
@@ -72,7 +72,7 @@ def _check(
 
 
 class _Metrics(Mapping[str, type[Metric[Any]]]):
-    """Every metric there is, each loaded when asked for."""
+    """All metrics of the registry by name, each loaded when looked up."""
 
     def __getitem__(self, name: str) -> type[Metric[Any]]:
         """Return its class."""

@@ -1,4 +1,4 @@
-"""Compares the tests planned with the tests reported, so that a lost test is never a green run."""
+"""Compare the tests planned with the tests reported, so that a run that lost one is not green."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Completeness:
         return [nodeid for nodeid, count in self._planned.items() if self._reported[nodeid] < count]
 
     def lines(self) -> Iterator[str]:
-        """Say what is missing, and why."""
+        """Yield lines on crashes, internal errors and missing tests."""
         yield from self.crashes
         yield from (f"internal error: {error}" for error in self.internal_errors)
         missing = self.missing()
@@ -47,7 +47,7 @@ class Completeness:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> None:
-        """Plan what this process has selected: nothing where workers do the collecting."""
+        """Note the tests that this process selected: none where workers collect."""
         option = session.config.option
         # --setup-only and --setup-plan run no call.
         self._calls_run = not getattr(option, "setuponly", False)
@@ -56,23 +56,23 @@ class Completeness:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
-        """Plan what a worker has selected: each worker the same, if all is well."""
+        """Note the tests that a worker selected: all workers the same, if all is well."""
         self._plan(ids)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: object, error: object) -> None:
-        """Take note of a worker that did not end by itself or by Ctrl-C."""
+        """Note a worker that did not end by itself or by Ctrl-C."""
         if error and error != "keyboard-interrupt":
             gateway = getattr(node, "gateway", None)
             last_line = str(error).strip().rpartition("\n")[2]
             self.crashes.append(f"worker {getattr(gateway, 'id', node)} died: {last_line}")
 
     def pytest_internalerror(self, excrepr: object) -> None:
-        """Take note of an internal error; xdist forwards those of its workers."""
+        """Note an internal error; xdist forwards those of its workers."""
         self.internal_errors.append(str(excrepr).strip().rpartition("\n")[2])
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Count a test as reported when its outcome is known: at the call, or at a setup failed.
+        """Count a test as reported once its outcome is known: at the call, or a failed setup.
 
         A crash comes as a report without a real phase. Subtests and reruns are no outcomes yet.
         """
@@ -87,5 +87,5 @@ class Completeness:
             self._reported[report.nodeid] += 1
 
     def _plan(self, nodeids: Sequence[str]) -> None:
-        # The larger count of each: workers collect the same tests, a process may hold a test twice.
+        # The larger count of each: workers collect the same tests; one may collect a test twice.
         self._planned |= Counter(nodeids)

@@ -1,7 +1,7 @@
 """Which tests run together: samples in units, gates last. Knows neither pytest nor xdist.
 
 Controller and workers each compute the plan from the same collected node ids, so they agree on
-it without exchanging a word.
+it without communication.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 GATE: Final = "gate"
-"""What `Classify` answers for a gate. A sample key should hold a "/", so as never to equal it."""
+"""What `Classify` returns for a gate. A sample key should hold a "/", so as never to equal it."""
 
 PER_WORKER: Final = 4
 """Units each worker gets; fewer fill a batch better, more balance better."""
@@ -21,7 +21,7 @@ PER_WORKER: Final = 4
 Classify: TypeAlias = "Callable[[str], str | None]"
 """Node id → `GATE`, the key of the sample a case belongs to, or None for any other test."""
 
-# --dist modes whose promise (tests of one scope stay together) the user's own tests still get.
+# --dist modes that keep tests of one scope together; they hold for the user's own tests.
 _SCOPED_DISTS: Final = ("loadfile", "loadgroup", "loadscope")
 
 
@@ -126,16 +126,16 @@ def assign_groups(
     return {nodeids[index]: number for number, unit in enumerate(plan.units) for index in unit}
 
 
-def _chunk(samples: list[list[int]], wanted: int) -> list[list[int]]:
-    """Join neighbouring samples into at most *wanted* chunks of about equally many cases."""
-    if len(samples) <= wanted:
+def _chunk(samples: list[list[int]], most: int) -> list[list[int]]:
+    """Join neighbouring samples into at most *most* chunks of about equally many cases."""
+    if len(samples) <= most:
         return samples
     total = sum(map(len, samples))
     chunks: dict[int, list[int]] = {}
     before = 0
     for sample in samples:
         # The chunk in which the sample's middle case falls if all cases are cut evenly.
-        number = (2 * before + len(sample)) * wanted // (2 * total)
+        number = (2 * before + len(sample)) * most // (2 * total)
         chunks.setdefault(number, []).extend(sample)
         before += len(sample)
     return list(chunks.values())

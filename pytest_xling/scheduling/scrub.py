@@ -1,4 +1,4 @@
-"""Makes what a worker reports fit for the wire.
+"""Clean the reports of workers, so that execnet can send them.
 
 execnet carries plain builtin values only. A lone surrogate in a failure message or a numpy scalar
 in `user_properties` makes the worker fail while it reports; xdist then prints INTERNALERROR, drops
@@ -32,9 +32,9 @@ _NOT_XML: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uff
 
 
 class ReportGuard:
-    """A pytest plugin, for every process, that cleans whatever any test reports.
+    """A pytest plugin, for every process, that cleans all reports.
 
-    And makes it small, as pytest keeps the three reports of every test until the session ends.
+    It also shares equal values of a test's reports, as pytest keeps three per test to the end.
     """
 
     def __init__(self) -> None:
@@ -48,14 +48,14 @@ class ReportGuard:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_warning_recorded(self, warning_message: warnings.WarningMessage) -> None:
-        """Replace a warning whose text cannot be sent by one that says the same."""
+        """Replace a warning whose text cannot be sent by one with the cleaned text."""
         text = str(warning_message.message)
         if (sendable := clean(text)) != text:
             warning_message.message = UserWarning(sendable)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
-        """Have a worker let go of the reports it has sent: nobody asks it again."""
+        """Release the reports that a worker has sent."""
         ran = yield
         reporter = item.config.pluginmanager.get_plugin("terminalreporter")
         if reporter is not None and hasattr(item.config, "workerinput"):
@@ -67,10 +67,10 @@ class ReportGuard:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Clean the names of properties: pytest's JUnit writer escapes only their values.
 
-        What a report says as the one before did, of the same test, they then have together.
+        Values that equal those of the test's previous report are shared with it.
         """
-        before, ours = self._under_way.get(report.nodeid), vars(report)
-        same = {} if before is None else vars(before)
+        previous, ours = self._under_way.get(report.nodeid), vars(report)
+        same = {} if previous is None else vars(previous)
         for attribute, share in _SHARED.items():
             if attribute not in ours:
                 continue
@@ -84,7 +84,7 @@ class ReportGuard:
 
 
 def _are_same(first: Any, second: Any) -> bool:  # noqa: ANN401  whatever a test records
-    """Tell whether two of a report's attributes are equal; what a test records may not know it."""
+    """Tell whether two attributes of reports are equal, without asking values of unknown types."""
     if type(first) is not type(second):
         return False
     if not isinstance(first, list):
@@ -101,11 +101,11 @@ def _name(name: object) -> str:
 
 
 def _shared(value: Any) -> Any:  # noqa: ANN401  text or not
-    """Return *value*; a text that others have, too, such as a signature, once."""
+    """Return *value*, a text interned, as other reports have it, too."""
     return sys.intern(value) if type(value) is str else value
 
 
-# What the reports of a test say alike, with what makes one text of equal ones.
+# Attributes that the reports of a test share, with what interns their texts.
 _SHARED: Final[dict[str, Callable[[Any], Any]]] = {
     "_id": _shared,
     "nodeid": _shared,

@@ -1,4 +1,4 @@
-"""Hands tests to xdist's workers: samples in units first, gates after everything else is over.
+"""Schedule tests on xdist's workers: samples in units first, gates after everything else.
 
 An xdist worker keeps its last test back until it learns the next one or is shut down. So gates
 cannot just wait: when nothing else is left to hand out, all workers but one are shut down, and
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from pytest_xling.scheduling.groups import Classify
 
-# A worker runs a test once it knows the next, so with one test left it stands still.
+# A worker runs a test once it knows the next, so with one test left it waits.
 _STANDSTILL = 1
 # Other tests go out in shares of what is left, many at first, one by one in the end.
 _SHARES_PER_WORKER = 4
@@ -122,7 +122,7 @@ class GroupedWaves:
         self._pending[node] = {}
 
     def add_node_collection(self, node: Worker, collection: Sequence[str]) -> None:
-        """Take note of what *node* collected; turn away a late worker that differs."""
+        """Note what *node* collected; shut down a late worker that collected other tests."""
         if self.collection is not None and list(collection) != self.collection:
             self.log("worker", node.gateway.id, "collected other tests than the first workers")
             node.shutdown()
@@ -130,7 +130,7 @@ class GroupedWaves:
         self._collected[node] = list(collection) if self.collection is None else self.collection
 
     def schedule(self) -> None:
-        """Begin the run when all workers have collected; later, put a new worker to work."""
+        """Begin the run when all workers have collected; later, send tests to a new worker."""
         if self.collection is None:
             if not self._collections_agree():
                 return
@@ -149,7 +149,7 @@ class GroupedWaves:
         self._advance()
 
     def mark_test_pending(self, item: str) -> None:
-        """Run *item* again: asked for by plugins that give a crashed test another chance."""
+        """Run *item* again: called by plugins that rerun a crashed test."""
         if self.collection is not None:
             self._put_back([self.collection.index(item)])
             self._advance()
