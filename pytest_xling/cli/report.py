@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
                 args.baseline, store=store_location(args), connection=connection
             )
             compared = compare(connection, record, baseline, pivots=partial(named_pivot, record))
-        came_to = run_summary(connection, record.run_id, comparison=compared)
-        write_report(connection, came_to, file)
+        summary = run_summary(connection, record.run_id, comparison=compared)
+        write_report(connection, summary, file)
     print_text(f"report: {file}")
     return 0

@@ -9,7 +9,7 @@ from pytest_xling.cli.opening import reading, store_location
 from pytest_xling.cli.printing import color, print_json, print_text, width
 from pytest_xling.reports.rendering import columns_of, wrapped
 from pytest_xling.reports.run_summary import FINDINGS, run_summary
-from pytest_xling.reports.terminal import summary
+from pytest_xling.reports.terminal import summary_text
 from pytest_xling.text.display import printable
 
 if TYPE_CHECKING:
@@ -32,24 +32,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Show the run; the exit code is 0 whatever its gates say."""
     with reading(args) as connection:
-        came_to = run_summary(
+        summary = run_summary(
             connection,
             args.run,
             intervals=args.verbose or args.json,
             findings=FINDINGS_JSON if args.json else FINDINGS,
         )
     if args.json:
-        print_json(_summary_json(came_to))
+        print_json(_summary_json(summary))
         return 0
     print_text(
         _heading(
-            [*map(printable, (f"run {came_to.run.run_id}", came_to.run.model)), *came_to.facts]
+            [*map(printable, (f"run {summary.run.run_id}", summary.run.model)), *summary.facts]
         )
     )
-    for warning in came_to.warnings:
+    for warning in summary.warnings:
         print_text(wrapped(warning, width=width()))
     store = store_location(args)
-    text = summary(came_to, width=width(), color=color(), verbose=args.verbose, store=store)
+    text = summary_text(summary, width=width(), color=color(), verbose=args.verbose, store=store)
     print_text(f"\n{text}")
     return 0
 
@@ -65,29 +65,29 @@ def _heading(facts: Sequence[str]) -> str:
     return "\n".join(lines)
 
 
-def _summary_json(came_to: RunSummary) -> dict[str, JsonValue]:
-    gates = came_to.gates
+def _summary_json(summary: RunSummary) -> dict[str, JsonValue]:
+    gates = summary.gates
     return {
-        "run": asdict(came_to.run) | {"status": came_to.status},
+        "run": asdict(summary.run) | {"status": summary.status},
         "answers": [
             {"benchmark": benchmark, "language": language, "n": n}
-            for (benchmark, language), n in came_to.answers.items()
+            for (benchmark, language), n in summary.answers.items()
         ],
-        "freshness": asdict(came_to.freshness),
+        "freshness": asdict(summary.freshness),
         "estimates": [
             {"benchmark": benchmark, **asdict(estimate)}
-            for (benchmark, _, _), estimate in came_to.estimates.items()
+            for (benchmark, _, _), estimate in summary.estimates.items()
         ],
-        "judges": came_to.judges.rows(),
+        "judges": summary.judges.rows(),
         "state": gates.state,
         "headline": gates.headline,
         "closed": gates.closed,
         "verdicts": [asdict(verdict) for verdict in gates.verdicts],
         "judged_before_labels": [
             {"benchmark": verdict.threshold.benchmark, "case": verdict.case}
-            for verdict in came_to.stale
+            for verdict in summary.stale
         ],
-        "findings": [asdict(ranked.finding) for ranked in came_to.findings],
-        "cost_usd": came_to.progress.cost_usd,
-        "unpriced": list(came_to.unpriced),
+        "findings": [asdict(ranked.finding) for ranked in summary.findings],
+        "cost_usd": summary.progress.cost_usd,
+        "unpriced": list(summary.unpriced),
     }

@@ -135,17 +135,17 @@ class Ending:
             reporter.write_line(line, red=True)
 
     def _write_summary(self, reporter: pytest.TerminalReporter) -> None:
-        from pytest_xling.reports.terminal import summary  # noqa: PLC0415  when a run is made
+        from pytest_xling.reports.terminal import summary_text  # noqa: PLC0415  when a run is made
 
         context = self._context
         reporter.section(f"xling: {context.setup.model}")
         writer = reporter._tw  # noqa: SLF001  what pytest's own plugins write to
         try:
             with context.database.read() as connection:
-                run_summary = context.summary(connection)
-                context.facts.unwritten |= bool(run_summary.unsummed)
-                text = summary(
-                    run_summary,
+                summary = context.summary(connection)
+                context.facts.unwritten |= bool(summary.unsummed)
+                text = summary_text(
+                    summary,
                     width=writer.fullwidth,
                     color=writer.hasmarkup,
                     verbose=reporter.verbosity > 0,

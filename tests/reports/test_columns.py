@@ -18,7 +18,7 @@ from pytest_xling.reports.rendering import (
     listing,
 )
 from pytest_xling.reports.run_summary import run_summary
-from pytest_xling.reports.terminal import summary
+from pytest_xling.reports.terminal import summary_text
 from pytest_xling.store.database import Database
 from tests.reports.stories import HINDI
 from tests.reports.terminals import TMUX, rows_in_tmux, widest_columns
@@ -104,7 +104,7 @@ def test_no_row_of_a_summary_is_wrapped_in_tmux(tmp_path: Path, width: int) -> N
     ]
     run = make_run(tmp_path / "s.sqlite", asked, metrics=["wrong_language", "repetition", "emoji"])
     with Database(run.path).read() as connection:
-        text = summary(
+        text = summary_text(
             run_summary(connection, "run-1", intervals=True),
             width=width,
             color=False,

@@ -12,7 +12,7 @@ from pytest_xling.reports.github.summary import step_summary
 from pytest_xling.reports.html.model import report_model
 from pytest_xling.reports.judges import Judges, judges_of
 from pytest_xling.reports.run_summary import run_summary
-from pytest_xling.reports.terminal import summary
+from pytest_xling.reports.terminal import summary_text
 from pytest_xling.stats.labelling import labelling
 from pytest_xling.store.cases import add_run_steps
 from pytest_xling.store.database import Database
@@ -101,14 +101,14 @@ def test_what_gates_rest_on_is_told_once(run: Connection) -> None:
 
 def test_every_report_begins_with_how_far_judges_agree(run: Connection) -> None:
     """Macro F1 with its interval, or that nobody has measured it, before any metric is shown."""
-    came_to = run_summary(run, "run-1")
-    text = summary(came_to, width=80, color=False, verbose=False)
+    summary = run_summary(run, "run-1")
+    text = summary_text(summary, width=80, color=False, verbose=False)
     before, _, _ = text.partition("health  0 answers")
     assert "How far judges agree with labels" in before
     rows = [line.split() for line in before.splitlines()]
     assert ["hi", "Hindi", "0.75", "0.60–0.87"] in rows
     assert ["sw", "Swahili", "not", "measured"] in rows
-    before, _, _ = step_summary(came_to).partition("#### health")
+    before, _, _ = step_summary(summary).partition("#### health")
     assert "| Hindi `hi` | 0.75<br><sub>0.60–0.87</sub> |" in before
     assert "| Swahili `sw` | not measured |" in before
 

@@ -11,7 +11,7 @@ import pytest
 from pytest_xling.languages import codes
 from pytest_xling.records import Threshold
 from pytest_xling.reports.run_summary import run_summary
-from pytest_xling.reports.terminal import summary
+from pytest_xling.reports.terminal import summary_text
 from pytest_xling.store.database import Database
 from tests.reports.stories import ENGLISH, HINDI
 from tests.reports.terminals import widest_columns
@@ -33,8 +33,8 @@ ANSI = re.compile(r"\x1b\[[0-9;]*m")
 def _summary(
     connection: Connection, *, width: int = 80, color: bool = False, verbose: bool = False
 ) -> str:
-    came_to = run_summary(connection, "run-1", intervals=verbose)
-    return summary(came_to, width=width, color=color, verbose=verbose)
+    summary = run_summary(connection, "run-1", intervals=verbose)
+    return summary_text(summary, width=width, color=color, verbose=verbose)
 
 
 def _row(text: str, start: str) -> list[str]:
@@ -147,8 +147,8 @@ def test_an_incomplete_run_is_undecided(evaluated: Run) -> None:
     asked = [Asked(id=f"q{number}", language="en", text=ENGLISH) for number in range(3)]
     connection = evaluated(asked, metrics=["emoji"], gates=[gate], status="incomplete")
     assert "gate undecided: answers are missing; 1 of 1 gate passed" in _summary(connection)
-    came_to = run_summary(connection, "run-1", complete=True)
-    text = summary(came_to, width=80, color=False, verbose=False)
+    summary = run_summary(connection, "run-1", complete=True)
+    text = summary_text(summary, width=80, color=False, verbose=False)
     assert "gate open: 1 of 1 gate passed" in text
 
 
@@ -159,7 +159,7 @@ def test_commands_to_copy_stay_on_one_line(evaluated: Run) -> None:
     asked = [Asked(id="q1", language="en", text=ENGLISH)]
     settings = {"thresholds": str(Path.cwd() / "my limits.yaml")}
     connection = evaluated(asked, metrics=["emoji"], gates=[gate], run_id=name, settings=settings)
-    text = summary(run_summary(connection, name), width=80, color=False, verbose=False)
+    text = summary_text(run_summary(connection, name), width=80, color=False, verbose=False)
     assert [
         f"more: xling show {name} --verbose",
         f"      xling gate {name} --thresholds 'my limits.yaml'",
@@ -183,8 +183,8 @@ def test_commands_name_what_they_would_not_find(
 
     def said(store: StoreLocation) -> list[str]:
         with Database(run.path).read() as connection:
-            came_to = run_summary(connection, "r")
-            text = summary(came_to, width=80, color=False, verbose=True, store=store)
+            summary = run_summary(connection, "r")
+            text = summary_text(summary, width=80, color=False, verbose=True, store=store)
         return [line.removeprefix("more:").strip() for line in text.splitlines()[-2:]]
 
     commands = ["xling gate r --thresholds t.yaml --baseline before", "xling compare r before"]

@@ -155,36 +155,36 @@ _LIGHTS: Final[Mapping[State, str]] = {
 }
 
 
-def step_summary(came_to: RunSummary, *, report: str = "", most_bytes: int = MOST_BYTES) -> str:
+def step_summary(summary: RunSummary, *, report: str = "", most_bytes: int = MOST_BYTES) -> str:
     """Return what a run came to, as Markdown.
 
     Args:
-        came_to: what it came to.
+        summary: what it came to.
         report: the file of the HTML report, where there is one.
         most_bytes: how long it may be in UTF-8. What is too long is left out, findings first.
     """
-    gates = came_to.gates
+    gates = summary.gates
     facts = (
-        f"Model {code(came_to.run.model)}, run {code(came_to.run.run_id)}",
-        *map(prose, came_to.facts),
+        f"Model {code(summary.run.model)}, run {code(summary.run.run_id)}",
+        *map(prose, summary.facts),
     )
     head = [f"### {_LIGHTS[gates.state]} {gates.headline}\n", " · ".join(facts) + "\n"]
-    head += [f"⚠️ {prose(warning)}\n" for warning in came_to.warnings]
-    if came_to.faults:
-        lines = "".join(f"- {prose(line)}\n" for line in came_to.faults)
+    head += [f"⚠️ {prose(warning)}\n" for warning in summary.warnings]
+    if summary.faults:
+        lines = "".join(f"- {prose(line)}\n" for line in summary.faults)
         head.append(f"#### Without a score\n\n{lines}")
-    ranked = came_to.findings[:FINDINGS]
+    ranked = summary.findings[:FINDINGS]
     # In the order in which they are given up, the last first.
     middle = [
-        _judges(came_to.judges),
-        *map(_matrix, came_to.matrices),
-        _changes(came_to),
+        _judges(summary.judges),
+        *map(_matrix, summary.matrices),
+        _changes(summary),
         _reasons(gates),
         *(f"{prose(note)}\n" for note in gates.notes),
         *(["#### Worst findings\n"] if ranked else []),
         *(folded(finding) for finding in ranked),
     ]
-    ways = [f"xling report {came_to.run.run_id} -o report.html", *came_to.commands()]
+    ways = [f"xling report {summary.run.run_id} -o report.html", *summary.commands()]
     close = f"Report: {code(report)}. " if report else ""
     close += f"More: {', '.join(map(code, ways))}\n"
     return _fitted([*head, *filter(None, middle)], close, keep=len(head), most_bytes=most_bytes)
@@ -219,16 +219,16 @@ def _matrix(matrix: Matrix) -> str:
     return f"#### {prose(matrix.benchmark)}\n\n{shown}" if shown else ""
 
 
-def _changes(came_to: RunSummary) -> str:
+def _changes(summary: RunSummary) -> str:
     """Return what has changed since the baseline, by more than chance explains."""
-    if came_to.comparison is None:
+    if summary.comparison is None:
         return ""
-    found = [change for change in came_to.comparison.changes if change.is_found]
+    found = [change for change in summary.comparison.changes if change.is_found]
     if not found:
         return ""
     columns = change_columns(found)
     rows = [[prose(cell) for cell in row] for row in zip(*columns.values(), strict=True)]
-    baseline = prose(came_to.comparison.baseline)
+    baseline = prose(summary.comparison.baseline)
     return f"#### Changes since {baseline}\n\n{table([*columns], rows, left=2)}"
 
 

@@ -112,14 +112,14 @@ _MARKS: Final[Mapping[State, tuple[str, str]]] = {
 }
 
 
-def report_model(connection: Connection, came_to: RunSummary) -> dict[str, JsonValue]:
+def report_model(connection: Connection, summary: RunSummary) -> dict[str, JsonValue]:
     """Return what a page says of a run, whose cases are read from the store."""
-    run, comparison = came_to.run, came_to.comparison
-    verdicts, counts, steps = came_to.gates.verdicts, came_to.answers, came_to.steps
+    run, comparison = summary.run, summary.comparison
+    verdicts, counts, steps = summary.gates.verdicts, summary.answers, summary.steps
     scores = scores_by_place(connection, run.run_id, steps)
     # A language may have a gate and not one answer.
     codes = {code for _, code in counts} | {v.threshold.language for v in verdicts}
-    codes.update(came_to.judges.languages)
+    codes.update(summary.judges.languages)
     benchmarks = dict.fromkeys([*(name for name, _ in counts), *(s.benchmark for s in steps)])
     compared = () if comparison is None else comparison.changes
     changes = {(change.benchmark, change.metric, change.language): change for change in compared}
@@ -139,14 +139,14 @@ def report_model(connection: Connection, came_to: RunSummary) -> dict[str, JsonV
             "model": visible(run.model),
             "status": run.status,
             "finished": finished_at(connection, run.run_id),
-            "facts": [f"run {run.run_id}", *map(visible, came_to.facts)],
+            "facts": [f"run {run.run_id}", *map(visible, summary.facts)],
         },
-        "verdict": _verdict(came_to),
+        "verdict": _verdict(summary),
         "baseline": baseline,
         "languages": {code: label_of(code) for code in sorted(codes - {ALL_LANGUAGES})},
         "levels": [f"level {at}, {name.replace('_', ' ')}" for at, name in enumerate(LEVELS)],
         "benchmarks": [
-            _benchmark(connection, came_to, name, scores=scores, changes=changes, baseline=baseline)
+            _benchmark(connection, summary, name, scores=scores, changes=changes, baseline=baseline)
             for name in benchmarks
         ],
         "findings": [
@@ -160,11 +160,11 @@ def report_model(connection: Connection, came_to: RunSummary) -> dict[str, JsonV
                 "reason": cut_to(ranked.finding.reason, _EXCERPT),
                 "answer": cut_to(ranked.finding.answer, _EXCERPT),
             }
-            for ranked in came_to.findings[:FINDINGS]
+            for ranked in summary.findings[:FINDINGS]
         ],
-        "cost": _cost(came_to, costs),
+        "cost": _cost(summary, costs),
         "cases": cases,
-        "made": _provenance(came_to),
+        "made": _provenance(summary),
         "signatures": [
             {"benchmark": s.benchmark, "metric": s.metric, "signature": visible(s.signature)}
             for s in steps
@@ -172,11 +172,11 @@ def report_model(connection: Connection, came_to: RunSummary) -> dict[str, JsonV
     }
 
 
-def _verdict(came_to: RunSummary) -> dict[str, JsonValue]:
+def _verdict(summary: RunSummary) -> dict[str, JsonValue]:
     """Return the decision, the numbers behind it, and all gates."""
-    gates = came_to.gates
-    answered = sum(came_to.answers.values())
-    planned = amount(max(came_to.progress.total, answered), "case")
+    gates = summary.gates
+    answered = sum(summary.answers.values())
+    planned = amount(max(summary.progress.total, answered), "case")
     incomplete = f"The run is incomplete: {answered:,} of {planned} answered."
     mark, words = _MARKS[gates.state]
     counts = Counter(verdict.outcome for verdict in gates.verdicts)
@@ -187,9 +187,9 @@ def _verdict(came_to: RunSummary) -> dict[str, JsonValue]:
         "words": words,
         "notes": [
             *([] if gates.complete else [incomplete]),
-            *map(visible, (*came_to.warnings, *gates.notes)),
+            *map(visible, (*summary.warnings, *gates.notes)),
         ],
-        "met": [visible(fault) for fault in came_to.faults],
+        "met": [visible(fault) for fault in summary.faults],
         "counts": [[outcome, f"{counts[outcome]:,}"] for outcome in ORDER if counts[outcome]],
         "blocking": [_group(group) for group in gates.groups if group.blocks],
         "folded": [
@@ -203,7 +203,7 @@ def _verdict(came_to: RunSummary) -> dict[str, JsonValue]:
             )
             if (shown := [_group(group) for group in groups])
         ],
-        "judges": _judges(came_to.judges),
+        "judges": _judges(summary.judges),
     }
 
 
@@ -244,12 +244,12 @@ def _judges(judges: Judges) -> JsonValue:
     }
 
 
-def _cost(came_to: RunSummary, costs: Costs) -> dict[str, JsonValue]:
+def _cost(summary: RunSummary, costs: Costs) -> dict[str, JsonValue]:
     """Return what the run took, and by language what its answers did."""
-    run, progress, tokens = came_to.run, came_to.progress, came_to.tokens
-    lacks = ", ".join(came_to.unpriced)
+    run, progress, tokens = summary.run, summary.progress, summary.tokens
+    lacks = ", ".join(summary.unpriced)
     unknown = f"unknown: no --xling-price of {lacks}" if lacks else dollars(0.0)
-    free = "unknown" if run.model in came_to.unpriced else dollars(0.0)
+    free = "unknown" if run.model in summary.unpriced else dollars(0.0)
     facts = [
         (
             "spent in this run, with judges and translators",
@@ -258,7 +258,7 @@ def _cost(came_to: RunSummary, costs: Costs) -> dict[str, JsonValue]:
         ("price of all its answers, whenever paid", dollars(costs.usd) if costs.usd else free),
         ("time", "" if run.seconds is None else duration(run.seconds)),
         ("tokens of answers", f"{tokens.prompt:,} in, {tokens.completion:,} out"),
-        ("", came_to.counted),
+        ("", summary.counted),
     ]
     return {
         "facts": [[name, visible(fact)] for name, fact in facts if fact],
@@ -268,17 +268,17 @@ def _cost(came_to: RunSummary, costs: Costs) -> dict[str, JsonValue]:
     }
 
 
-def _provenance(came_to: RunSummary) -> dict[str, JsonValue]:
+def _provenance(summary: RunSummary) -> dict[str, JsonValue]:
     """Return what else the numbers were made with."""
-    run = came_to.run
+    run = summary.run
     settings = {
         k: v for k, v in run.settings.items() if k != DESCRIBED and v not in (None, "", [], {})
     }
     return {
         "facts": [
             ["run", run.run_id],
-            ["made", came_to.created],
-            ["status", came_to.status],
+            ["made", summary.created],
+            ["status", summary.status],
             ["code", visible(run.git)],
             ["seed", str(run.seed)],
         ],
@@ -292,7 +292,7 @@ def _provenance(came_to: RunSummary) -> dict[str, JsonValue]:
 
 def _benchmark(
     connection: Connection,
-    came_to: RunSummary,
+    summary: RunSummary,
     name: str,
     *,
     scores: Mapping[Place, Sequence[Score]],
@@ -300,14 +300,14 @@ def _benchmark(
     baseline: str,
 ) -> dict[str, JsonValue]:
     matrix = next(
-        (each for each in came_to.matrices if each.benchmark == name), Matrix(benchmark=name)
+        (each for each in summary.matrices if each.benchmark == name), Matrix(benchmark=name)
     )
-    verdicts = [v for v in came_to.gates.verdicts if v.threshold.benchmark == name]
-    pivot = named_pivot(came_to.run, name) or ""
+    verdicts = [v for v in summary.gates.verdicts if v.threshold.benchmark == name]
+    pivot = named_pivot(summary.run, name) or ""
     order = sorted(matrix.answers, key=lambda code: (code == ALL_LANGUAGES, code != pivot, code))
     gated = {v.threshold.metric for v in verdicts}
     # Metrics with a gate first, flags before numbers; a gate may be of a metric without a score.
-    scored = {step.metric for step in came_to.steps if step.benchmark == name}
+    scored = {step.metric for step in summary.steps if step.benchmark == name}
     metrics = [traits_of(metric) for metric in scored | gated]
     metrics.sort(key=lambda m: (m.name not in gated, m.kind != "flag", m.name))
     bench = Bench(
@@ -340,5 +340,5 @@ def _benchmark(
         "cells": {metric: row for metric, (row, _) in rows.items()},
         "groups": groups_of(bench, figures),
         "curves": curves_of(bench, figures),
-        "stances": stance_figures(connection, came_to.run, bench),
+        "stances": stance_figures(connection, summary.run, bench),
     }

@@ -30,13 +30,13 @@ SCRIPTS: Final = (
 """In the order they build on each other; together they are one script."""
 
 
-def write_report(connection: Connection, came_to: RunSummary, path: str | Path) -> Path:
+def write_report(connection: Connection, summary: RunSummary, path: str | Path) -> Path:
     """Write a run as one HTML file, and return where; missing folders are made.
 
     Raises:
         ConfigError: the file cannot be written.
     """
-    model = report_model(connection, came_to)
+    model = report_model(connection, summary)
     file = Path(path)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)

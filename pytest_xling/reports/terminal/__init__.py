@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pytest_xling.reports.matrix import Matrix
     from pytest_xling.reports.run_summary import RunSummary
 
-__all__ = ["judgement", "scored_tables", "summary"]
+__all__ = ["judgement", "scored_tables", "summary_text"]
 
 FINDINGS, FINDINGS_VERBOSE = 5, 25
 LINES, LINES_VERBOSE = 3, 12
@@ -49,8 +49,8 @@ _STYLES: Final[dict[State, str]] = {
 }
 
 
-def summary(
-    came_to: RunSummary,
+def summary_text(
+    summary: RunSummary,
     *,
     width: int,
     color: bool,
@@ -62,32 +62,32 @@ def summary(
     With *verbose* more findings are shown, and intervals of metrics without a gate.
     """
     width = max(width, MIN_WIDTH)
-    gates = came_to.gates
-    parts = [*_judges(came_to.judges, width=width)]
-    parts += _matrices(came_to.matrices, gates, width=width, intervals=verbose)
-    parts += [counted(f"{fault}\n", style="red") for fault in came_to.unsummed]
-    if not came_to.answers:
+    gates = summary.gates
+    parts = [*_judges(summary.judges, width=width)]
+    parts += _matrices(summary.matrices, gates, width=width, intervals=verbose)
+    parts += [counted(f"{fault}\n", style="red") for fault in summary.unsummed]
+    if not summary.answers:
         parts.append(Text("No case has been evaluated yet.\n"))
-    if found := came_to.findings[: FINDINGS_VERBOSE if verbose else FINDINGS]:
+    if found := summary.findings[: FINDINGS_VERBOSE if verbose else FINDINGS]:
         parts += _titled("Worst findings")
         for ranked in found:
             lines = LINES_VERBOSE if verbose else LINES
             shown = finding_parts(ranked, width=width, lines=lines, thoughts=verbose)
             parts += [*shown, Text("")]
-    if came_to.comparison is not None:
-        parts += change_parts(came_to.comparison, gates.verdicts, width=width)
-    if came_to.faults:
+    if summary.comparison is not None:
+        parts += change_parts(summary.comparison, gates.verdicts, width=width)
+    if summary.faults:
         parts += _titled("Without a score")
-        parts += [*(Text(line, style="red") for line in came_to.faults), Text("")]
-    if came_to.counted:
-        parts += [Text(came_to.counted, style="dim"), Text("")]
+        parts += [*(Text(line, style="red") for line in summary.faults), Text("")]
+    if summary.counted:
+        parts += [Text(summary.counted, style="dim"), Text("")]
     parts += _closing(gates, most=EVERYTHING if verbose else REASONS)
-    new = came_to.freshness
-    if came_to.answers:
+    new = summary.freshness
+    if summary.answers:
         parts.append(Text(f"answers: {new}", style="yellow" if not new.asked else "dim"))
     if new.other_models:
         parts.append(Text(new.other_models, style="yellow"))
-    ways = came_to.commands(store)[1 if verbose else 0 :]
+    ways = summary.commands(store)[1 if verbose else 0 :]
     text = "\n".join(f"      {way}" for way in ways)
     # Commands to copy: a long one is left to the terminal to wrap.
     hint = text.replace("     ", "more:", 1)
