@@ -117,7 +117,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     finally:
         if argv is None:
-            gc.freeze()  # the process ends, and need not look through all it made once more
+            gc.freeze()  # the process ends, and need not collect garbage once more
         if collecting:
             gc.enable()
     return code

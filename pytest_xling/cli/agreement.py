@@ -110,7 +110,7 @@ def run(args: argparse.Namespace) -> int:
         print_json(_as_json(record, scheme, population, rated))
         return 0
     print_text(_as_text(record, scheme, population, rated))
-    print_text(_kept(kept, record.run_id))
+    print_text(_kept_line(kept, record.run_id))
     if args.calibration is not None:
         print_text(
             f"{args.calibration}: {len(labels):,} labels, for\n"
@@ -119,15 +119,15 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _kept(kept: Kept, run_id: str) -> str:
-    """Say for which metrics labels were kept, and what for."""
+def _kept_line(kept: Kept, run_id: str) -> str:
+    """Say for which metrics labels were kept, and which command uses them."""
     if not kept:
         return "No labels were kept: they do not say what a metric of the run should have said."
-    metrics = ", ".join(f"{metric} ({_counted(labels)})" for metric, labels in kept.items())
+    metrics = ", ".join(f"{metric} ({_label_count(labels)})" for metric, labels in kept.items())
     return f"Kept for gates on {metrics}: xling gate {run_id} --thresholds thresholds.yaml"
 
 
-def _counted(labels: Mapping[str, HumanLabel]) -> str:
+def _label_count(labels: Mapping[str, HumanLabel]) -> str:
     labelled = sum(label.value is not None for label in labels.values())
     without = sum(label.cannot_tell for label in labels.values())
     return f"{labelled:,}; {nobody_could_tell(without)}" if without else f"{labelled:,}"

@@ -214,32 +214,32 @@ async def _calibrated(
     *,
     in_force: bool,
 ) -> list[Calibration]:
-    """Measure the annotator of each task, checked all before the first.
+    """Measure the annotator of each task, once all are checked.
 
     Args:
         settings: settled.
-        sets: by task what to measure on.
-        languages: those a set has no labels in are left out.
-        in_force: return what gates go by, which may rest on other labels than were measured on.
+        sets: by task the labelled answers.
+        languages: those without labels in a set are left out.
+        in_force: return the calibrations that gates use, which may be of other labels.
     """
     annotators = {task: TASKS[task].annotator or _chosen(settings, task) for task in sets}
     factory = make_step_factory(settings)
     provider = make_provider(settings)
     roles = make_roles(settings, provider)
-    for task, annotator in annotators.items():
-        made = factory.make("annotator", annotator)
-        made.check()
-        if getattr(made, "text_in", "native") == "english":
+    for task, name in annotators.items():
+        annotator = factory.make("annotator", name)
+        annotator.check()
+        if getattr(annotator, "text_in", "native") == "english":
             _check_english(sets[task], languages)
-        if made.asks is not None:
-            for provider in roles[made.asks]:
+        if annotator.asks is not None:
+            for provider in roles[annotator.asks]:
                 _check_judge(provider)
     async with measuring(settings, provider, roles, factory) as (run, database):
         measured = [
             calibration
-            for task, annotator in annotators.items()
+            for task, name in annotators.items()
             for calibration in await calibrate(
-                run, database, annotator=annotator, labelled=sets[task], languages=languages
+                run, database, annotator=name, labelled=sets[task], languages=languages
             )
         ]
         if not in_force:

@@ -183,8 +183,8 @@ def _metrics(factory: StepFactory, names: Sequence[str]) -> list[Metric[Any]]:
 
 
 def _measurable_metrics(factory: StepFactory, names: Iterable[str]) -> list[Metric[Any]]:
-    made = (factory.make("metric", name) for name in names)
-    return [metric for metric in made if measurable(metric)]
+    metrics = (factory.make("metric", name) for name in names)
+    return [metric for metric in metrics if measurable(metric)]
 
 
 def _measured(
@@ -193,7 +193,7 @@ def _measured(
     parts: Sequence[tuple[Originals, Sequence[Metric[Any]]]],
     languages: Iterable[str],
 ) -> list[TranslationNoise]:
-    """Check all there is to check, then measure part by part."""
+    """Check everything, then measure part by part."""
     languages = [language for language in languages if language != ENGLISH]
     if not languages:
         msg = "there is no language to translate into; name some: --langs=hi,zh"
@@ -212,7 +212,7 @@ def _measured(
                     run,
                     database,
                     originals=originals.drawn(args.questions, seed=settings.seed),
-                    metrics=_about(metrics, originals),
+                    metrics=_applicable(metrics, originals),
                     languages=languages,
                     seed=settings.seed,
                 )
@@ -221,8 +221,8 @@ def _measured(
     return asyncio.run(measured())
 
 
-def _about(metrics: Sequence[Metric[Any]], originals: Originals) -> list[Metric[Any]]:
-    """Return the metrics that have something to say of all the answers."""
+def _applicable(metrics: Sequence[Metric[Any]], originals: Originals) -> list[Metric[Any]]:
+    """Return the metrics that apply to all the answers."""
     return [m for m in metrics if all(m.applies(each.sample) for each in originals.answers)]
 
 
@@ -232,17 +232,17 @@ def _check(
     parts: Sequence[tuple[Originals, Sequence[Metric[Any]]]],
     languages: Sequence[str],
 ) -> None:
-    """Raise ConfigError for what would fail only once there is something to be paid for."""
+    """Raise ConfigError for whatever would fail only after something was paid for."""
     asked: dict[Role, str] = {"translator": "xling calibrate translation"}
     for originals, metrics in parts:
-        if not _about(metrics, originals):
+        if not _applicable(metrics, originals):
             named = ", ".join(metric.name for metric in metrics)
             msg = f"{originals.source}: nothing in it is what {named} is about"
             raise ConfigError(msg)
         for metric in metrics:
             needed = list(factory.annotators_of(metric).values())
-            for made in (metric, *needed):
-                made.check()
+            for step in (metric, *needed):
+                step.check()
             asked |= {each.asks: metric.name for each in needed if each.asks not in {None, *asked}}
     for role, needed_by in asked.items():
         check_role(roles, role, needed_by)

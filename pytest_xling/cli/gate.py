@@ -116,10 +116,10 @@ def _decided(
 ) -> list[Verdict]:
     """Decide each gate the file sets for a metric and a language of the run.
 
-    Nothing is known of a metric that the run was not scored with.
+    Metrics that the run was not scored with have no verdict.
 
     Raises:
-        ConfigError: there is no other, or one compares what the run does not have, or the run with
+        ConfigError: no gate is left, or one compares something that the run lacks, or the run with
             itself.
     """
     steps = metric_steps(connection, record.run_id)

@@ -117,7 +117,7 @@ def run(args: argparse.Namespace) -> int:
         database = Database(target)
         opened.callback(database.close)
         with database.write() as connection:
-            name, answers = _merged(connection, parts, target)
+            name, answers = _merge(connection, parts, target)
     model = str(parts[0].record.settings["model"])
     print_text(f"run {name}: {len(parts)} shards, {answers:,} answers, now in {target}")
     sys.stdout.flush()
@@ -138,10 +138,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _refuse_own(arguments: Iterable[str]) -> None:
-    """Refuse to tell pytest what the shards themselves say: another model, store, run or shard.
+    """Refuse arguments of pytest that the shards determine: model, store, run name and shard.
 
     Raises:
-        ConfigError: it is told to.
+        ConfigError: names the first of them.
     """
     own = {option(name).flag for name in ("model", "store", "run-name", "shard")}
     own.add(str(Settings.model.short))
@@ -307,24 +307,22 @@ def _metrics_differ(first: Part, other: Part) -> list[str]:
     ]
 
 
-def _merged(
-    connection: Connection, parts: Sequence[Part], target: StoreLocation
-) -> tuple[str, int]:
-    """Make the run in the store, and return its name and how many answers it has.
+def _merge(connection: Connection, parts: Sequence[Part], target: StoreLocation) -> tuple[str, int]:
+    """Merge the shards into one run in the store; return its name and its number of answers.
 
-    It is incomplete until pytest has judged it; one that pytest did not come to the end of is made
-    anew of what the shards have now.
+    It is incomplete until pytest has judged it. A run that pytest did not finish judging is merged
+    again from what the shards have now.
 
     Raises:
         ConfigError: the store has another run of that name, one that is judged, or other answers.
     """
     name, names = parts[0].whole, [part.record.run_id for part in parts]
-    there = find_run(connection, name)
-    if there is None:
-        _begin(connection, parts, name=name, names=names)
-    elif there.settings.get(SHARDS) != names or status_now(there) in {"complete", "running"}:
+    run = find_run(connection, name)
+    if run is None:
+        _add_run(connection, parts, name=name, names=names)
+    elif run.settings.get(SHARDS) != names or status_now(run) in {"complete", "running"}:
         msg = (
-            f"{target} has a run named {name!r} already, and it is {status_now(there)}: `xling "
+            f"{target} has a run named {name!r} already, and it is {status_now(run)}: `xling "
             f"show {name}` shows it, and `xling gate {name}` judges it again. To merge anew name "
             "another store with --xling-store"
         )
@@ -348,13 +346,13 @@ def _merged(
 def _same(location: StoreLocation, target: StoreLocation) -> bool:
     if isinstance(location, Path) and isinstance(target, Path):
         return location.samefile(target)
-    return location == target  # of one that is named in two ways, what it has is there already
+    return location == target  # one with two URLs is copied onto itself, which changes nothing
 
 
-def _begin(
+def _add_run(
     connection: Connection, parts: Sequence[Part], *, name: str, names: Sequence[str]
 ) -> None:
-    """Put the run into the store, with what its parts took and cost."""
+    """Add the merged run to the store, with the time and cost of all parts."""
     first = parts[0].record
     settings = {**first.settings, "shard": None, "run_name": name, SHARDS: names}
     add_run(

@@ -159,7 +159,7 @@ def _opening(args: argparse.Namespace) -> int:
     """Say how many answers let gates open for a good model.
 
     Raises:
-        ConfigError: what is asked for is not said, or cannot be.
+        ConfigError: an option is missing, or its value is impossible.
     """
     from pytest_xling.stats.rate_intervals import (  # noqa: PLC0415  not for --help
         MOST_ANSWERS,
@@ -178,18 +178,16 @@ def _opening(args: argparse.Namespace) -> int:
         raise ConfigError(msg)
     size = size_to_open(rate, budget, gates=args.gates, alpha=args.alpha, power=power)
     gates = "the gate" if args.gates == 1 else f"all {args.gates:,} gates"
-    wanted = f"a model flagged in {percent(rate)} to pass {gates} of {percent(budget)}"
+    goal = f"a model flagged in {percent(rate)} to pass {gates} of {percent(budget)}"
     if size is None:
-        msg = f"{MOST_ANSWERS:,} questions are too few for {wanted}"
+        msg = f"{MOST_ANSWERS:,} questions are too few for {goal}"
         raise ConfigError(msg)
     if args.json:
-        found = asdict(size)
-        print_json(
-            {"pass": rate, "budget": budget, "gates": args.gates, "alpha": args.alpha} | found
-        )
+        options = {"pass": rate, "budget": budget, "gates": args.gates, "alpha": args.alpha}
+        print_json(options | asdict(size))
         return 0
     print_text(
-        f"For {wanted}, in {percent(power)} of runs:\n\n"
+        f"For {goal}, in {percent(power)} of runs:\n\n"
         f"  {size.n:,} questions for each, of which {size.most:,} may be flagged"
         f" (passes in {percent(size.power)})\n\n"
         f"Chances rise and fall by steps; from {size.always:,} on any number of questions does.\n"
@@ -358,10 +356,10 @@ def _by_own_rates(
 
 
 def _from_assumptions(args: argparse.Namespace) -> Study:
-    """Take the noise from what is said or, of a share, from what is usual.
+    """Take the noise from the options or, for a share, from usual values.
 
     Raises:
-        ConfigError: too little is said, or it cannot be.
+        ConfigError: an option is missing, or its value is impossible.
     """
     if args.baseline or args.benchmark:
         name = "baseline" if args.baseline else "benchmark"

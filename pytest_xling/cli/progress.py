@@ -1,4 +1,4 @@
-"""How far a command is that takes minutes, on standard error."""
+"""The progress of commands that take minutes, on standard error."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _EVERY = 10
 
 @contextmanager
 def shown_progress(*, logged: bool = True) -> Iterator[Callable[[str, int, int], None]]:
-    """Show how far steps are, how fast they go on, and how long they take.
+    """Show the progress, the rate and the remaining time of steps.
 
-    Gives what is told of a step, how much of it is done, and how much there is.
+    Yields a function to call with the name of a step, how much of it is done, and its total.
 
     Args:
-        logged: whether lines say it where standard error is no terminal, or is CI's.
+        logged: whether to print lines where standard error is no terminal, or is CI's.
     """
     # Not what rich takes for a terminal: FORCE_COLOR asks for colours, and bars fill logs.
     terminal = sys.stderr.isatty() and not os.environ.get("CI")

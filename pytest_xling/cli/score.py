@@ -143,7 +143,7 @@ def run(args: argparse.Namespace) -> int:
 
     with (
         _executor(settings, chain.from_iterable(roles.values())) as executor,
-        _stopped_with_a_word(record),
+        _noting_interrupt(record),
         shown_progress(logged=False) as progress,
     ):
         faults = asyncio.run(scored(partial(executor, progress=progress)))
@@ -151,8 +151,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 @contextmanager
-def _stopped_with_a_word(record: RunRecord) -> Iterator[None]:
-    """Say what Ctrl-C costs."""
+def _noting_interrupt(record: RunRecord) -> Iterator[None]:
+    """Say, on Ctrl-C, that the scores so far are kept."""
     try:
         yield
     except KeyboardInterrupt:
@@ -168,11 +168,10 @@ def _stopped_with_a_word(record: RunRecord) -> Iterator[None]:
 def _executor(
     settings: Settings, providers: Iterable[Provider]
 ) -> Iterator[Callable[..., Executor]]:
-    """Give what makes the executor, on Ray where the options say so; *providers* may run there.
+    """Give a factory of the executor, on Ray where the options say so; *providers* may run there.
 
     Raises:
-        ConfigError: Ray is not installed or not there; or it is not asked for, and the device is
-            not here.
+        ConfigError: Ray is not installed or not running; or, without Ray, the device is missing.
     """
     if settings.executor == "local":
         check_device(settings.device)
@@ -195,20 +194,20 @@ def _executor(
 
 
 def _settings(args: argparse.Namespace, record: RunRecord) -> Settings:
-    """Return the options given, and where one is not given what the run was told."""
+    """Return the settings of the command line, and for those not given there those of the run."""
     settings = settled_for_judge(args)
-    then: dict[str, Any] = dict(record.settings)
-    kept = {name: _as_set(then[name]) for name in ASKED if name in then}
-    data = {name: Path(path) for name, path in then.get("data", {}).items()}
+    stored: dict[str, Any] = dict(record.settings)
+    asked = {name: _setting(stored[name]) for name in ASKED if name in stored}
+    data = {name: Path(path) for name, path in stored.get("data", {}).items()}
     return settings.replaced(
-        **kept,
+        **asked,
         data=data if given_option(args, "data") is None else settings.data,
-        parameters={**then.get("parameters", {}), **settings.parameters},
+        parameters={**stored.get("parameters", {}), **settings.parameters},
         store=store_location(args),
     )
 
 
-def _as_set(value: Any) -> Any:  # noqa: ANN401  any setting, as JSON has it
+def _setting(value: Any) -> Any:  # noqa: ANN401  any setting, as JSON has it
     return tuple(value) if isinstance(value, list) else value
 
 
