@@ -1,4 +1,4 @@
-"""What commands share that ask models, as a run does, of what belongs to no run."""
+"""Shared by commands that ask models, as a run does, outside of any run."""
 
 from __future__ import annotations
 

@@ -226,7 +226,7 @@ def _looks(
 
 
 def _limits_drops(file: ThresholdFile, counts: dict[tuple[str, str], int]) -> bool:
-    """Tell whether a file limits how much worse than a baseline a run may be."""
+    """Tell whether a file limits drops against a baseline for the run."""
     return any(
         file.limits(benchmark, metric, "max_drop")
         for benchmark in {benchmark for benchmark, _ in counts}

@@ -1,4 +1,4 @@
-"""Open the store that a command is told to read, and settle the options it shares with pytest."""
+"""Open the store that a command reads, and settle the options that it shares with pytest."""
 
 from __future__ import annotations
 

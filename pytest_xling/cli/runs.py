@@ -112,7 +112,7 @@ def _table(rows: Sequence[dict[str, Any]]) -> str:
 
 
 def _outcome(row: dict[str, Any]) -> str:
-    """Say what the gates said, or why that does not count."""
+    """Return the outcome of the gates, or why it does not count."""
     if row["status"] == "complete":
         return f"{row['gate']}, subset" if row["subset"] else str(row["gate"])
     return str(row["status"])
@@ -123,7 +123,7 @@ def _took(row: dict[str, Any]) -> str:
 
 
 def _gates(record: RunRecord, verdicts: Sequence[Verdict]) -> dict[str, JsonValue]:
-    """Say what was decided, and how many gates said what.
+    """Return the decision, and the number of gates by outcome.
 
     ``closed`` is None where there was no gate.
     """

@@ -1,4 +1,4 @@
-"""``xling show RUN``: what a run came to."""
+"""``xling show RUN``: the summary of a run."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def bhattacharyya(
         ValueError: there are no questions on one side, a number is negative, there are fewer than
             two categories or than occur, or *alpha* is out of range.
     """
-    from scipy.special import chdtr, chdtri, chndtrinc  # noqa: PLC0415  not before a table is wanted
+    from scipy.special import chdtr, chdtri, chndtrinc  # noqa: PLC0415  only tables need it
 
     check_alpha(alpha)
     n, m = sum(first.values()), sum(second.values())

@@ -129,9 +129,9 @@ def auc(gold: Sequence[bool], scores: Sequence[float]) -> Reading:
     below = wins = 0.0
     ranked = sorted(zip(scores, gold, strict=True), key=lambda pair: pair[0])
     for _, tied in groupby(ranked, key=lambda pair: pair[0]):
-        among = Counter(bool(label) for _, label in tied)
-        wins += among[True] * (below + among[False] / 2)
-        below += among[False]
+        counts = Counter(bool(label) for _, label in tied)
+        wins += counts[True] * (below + counts[False] / 2)
+        below += counts[False]
     return Reading(value=wins / (right * wrong))
 
 

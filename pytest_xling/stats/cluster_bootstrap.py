@@ -192,7 +192,7 @@ def _intervals(
     expanded: bool,
 ) -> Iterator[BootstrapMean]:
     """Read each column's interval and p off its sorted resampled means."""
-    from scipy.special import ndtr, ndtri  # noqa: PLC0415  not before a bootstrap is wanted
+    from scipy.special import ndtr, ndtri  # noqa: PLC0415  only bootstraps need it
 
     valid = np.count_nonzero(~np.isnan(drawn), axis=1)
     zs = [

@@ -74,8 +74,8 @@ def corrected_rate(
 ) -> Corrected:
     """Return the rate at which people would flag all answers, with its 1 - *alpha* interval.
 
-    How it is made says :mod:`pytest_xling.stats.rate_tables`. It is about answers to such
-    questions, not just these: clusters are a sample. The labels' own interval is given where it is
+    The method is that of :mod:`pytest_xling.stats.rate_tables`. It is about answers to such
+    questions, not just these: clusters are a sample. The labels' own interval is used where it is
     the narrower one, and where a random sample has no label of what the judge says of some answers.
     Where a stratified one has none of these, the interval holds what it would be if people flagged
     none of them, and all.
@@ -235,7 +235,7 @@ def corrected_mean(
     mean over all answers; λ is the slope of y on f among labels of other clusters (PPI++,
     cross-fitted). The interval is Gaffke's of what clusters add, as of other numbers
     (:mod:`pytest_xling.stats.mean`), put together with that of λf̄ by the method of variance
-    estimates recovery (Donner and Zou 2012). The labels' own is given where it is the narrower one.
+    estimates recovery (Donner and Zou 2012). The labels' own is used where it is the narrower one.
 
     Args:
         judged: all answers, those labelled, too; the judge's are numbers.

@@ -83,7 +83,7 @@ def beyond(q: float, groups: int, df: float) -> float:
         groups: how many means there are, at least two.
         df: degrees of freedom of the spread, at least one; infinite where the spread is known.
     """
-    import numpy as np  # noqa: PLC0415  not before a table is wanted
+    import numpy as np  # noqa: PLC0415  only tables need it
     from scipy.special import ndtr  # noqa: PLC0415  as above
 
     s, weights = _spreads(df)
@@ -96,7 +96,7 @@ def beyond(q: float, groups: int, df: float) -> float:
 @cache
 def quantile(alpha: float, groups: int, df: int) -> float:
     """Return what the studentized range exceeds with probability *alpha*."""
-    from scipy.optimize import brentq  # noqa: PLC0415  not before a table is wanted
+    from scipy.optimize import brentq  # noqa: PLC0415  only tables need it
 
     return float(brentq(lambda q: beyond(q, groups, df) - alpha, 0.0, _LARGEST, xtol=1e-12))
 
@@ -104,7 +104,7 @@ def quantile(alpha: float, groups: int, df: int) -> float:
 @cache
 def _normals() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return points of a standard normal, with what each counts."""
-    import numpy as np  # noqa: PLC0415  not before a table is wanted
+    import numpy as np  # noqa: PLC0415  only tables need it
 
     points, weights = np.polynomial.legendre.leggauss(128)
     z = _WIDEST * points
@@ -114,7 +114,7 @@ def _normals() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 @cache
 def _spreads(df: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return points of √(χ²/df), with what each counts; these add up to 1."""
-    import numpy as np  # noqa: PLC0415  not before a table is wanted
+    import numpy as np  # noqa: PLC0415  only tables need it
     from scipy.special import chdtri  # noqa: PLC0415  as above
 
     if math.isinf(df):

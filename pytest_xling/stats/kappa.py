@@ -1,4 +1,4 @@
-"""How far raters agree beyond chance: Cohen's and Fleiss' κ."""
+"""Agreement of raters beyond chance: Cohen's and Fleiss' κ."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def fleiss_kappa(
         reason = "no item has two labels"
         return FleissKappa(value=None, low=None, high=None, n=0, agreement=None, reason=reason)
     counts = _counts([labels for labels, _ in rated])
-    agreed = _agreed(counts)
+    agreed = _agreement(counts)
     agreement = float(agreed.mean())
     if counts.shape[1] == 1:
         reason = f"all labels are {rated[0][0][0]!r}: κ is not defined"
@@ -217,8 +217,8 @@ def _counts(rated: Sequence[Sequence[str]]) -> NDArray[np.float64]:
     return counts
 
 
-def _agreed(counts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return of each item the share of its pairs of labels that are equal."""
+def _agreement(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return for each item the share of its pairs of labels that are equal."""
     raters = counts.sum(axis=1)
     shares: NDArray[np.float64] = (counts * (counts - 1)).sum(axis=1) / (raters * (raters - 1))
     return shares
@@ -227,7 +227,7 @@ def _agreed(counts: NDArray[np.float64]) -> NDArray[np.float64]:
 def _by_cluster(
     agreed: NDArray[np.float64], counts: NDArray[np.float64], names: Sequence[Hashable]
 ) -> NDArray[np.float64]:
-    """Return the sums that κ is made of, one row a cluster: items, agreement, shares of labels."""
+    """Return the sums that κ is computed from, by cluster: items, agreement, shares of labels."""
     shares = counts / counts.sum(axis=1, keepdims=True)
     terms = np.column_stack([np.ones(len(agreed)), agreed, shares])
     rows = {name: row for row, name in enumerate(dict.fromkeys(names))}

@@ -28,14 +28,14 @@ class LabelQuality:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Labelling:
-    """How well all labels are found."""
+    """The quality of labels, all classes together."""
 
     n: int
     missing: int
-    """How many were given no label: a miss of the one they have, a hit of none."""
+    """How many got no label: a false negative for their known label, no false positive."""
     accuracy: Measure
     macro_f1: Measure
-    """The mean F1 of the labels that occur, known or given."""
+    """The mean F1 of the labels that occur, known or assigned."""
     kappa: Measure
     """Cohen's; no label counts as a label of its own."""
     labels: tuple[LabelQuality, ...]

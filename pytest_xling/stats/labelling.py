@@ -1,4 +1,4 @@
-"""How well labels match those that are known: precision, recall, F1, Cohen's κ, with intervals."""
+"""Compare labels with known ones: precision, recall, F1, Cohen's κ, with intervals."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def labelling(
 
     Args:
         known: the right label of each item, all among *labels*.
-        given: what it was given; None where it was given none.
+        given: the label it got; None where it got none.
         labels: all there are.
         clusters: what items share that are not independent, such as their claim.
         alpha: the intervals miss with this probability, both sides together.
@@ -149,7 +149,7 @@ def weighted_labelling(
 
     Args:
         known: the right label of each item, all among *labels*.
-        given: what it was given; None where it was given none.
+        given: the label it got; None where it got none.
         weights: how many items each stands for.
         labels: all there are.
         clusters: what items share that are not independent, such as their claim.

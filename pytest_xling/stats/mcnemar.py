@@ -147,7 +147,7 @@ def sign_flip_p(clusters: Sequence[Discordance]) -> float | None:
 
 
 def _enumerated(steps: Sequence[int], observed: int) -> float:
-    """Return the share of all ways to sign *steps* whose sum is at least *seen* from 0."""
+    """Return the share of all signs of *steps* whose sum is at least *observed* away from 0."""
     sums = [0]
     for step in steps:
         sums = [total + signed for total in sums for signed in (step, -step)]

@@ -101,7 +101,7 @@ def mean_interval(
 
 
 class SkewedMean:
-    """A mean whose intervals are those of :func:`mean_interval`, made ready for any alpha.
+    """A mean whose intervals, for any alpha, are those of :func:`mean_interval`.
 
     Args:
         values: as there, and so are the others.
@@ -158,7 +158,7 @@ class SkewedMean:
     def p(self, limit: float) -> float | None:
         """Return the p of *limit* being the mean, as :func:`p_by_room`; None without a spread.
 
-        Of an interval the end beyond the mean is made only where it may be the nearer one.
+        The other end of an interval is computed only where it may be the nearer one.
         """
         if not self.has_spread:
             return None

@@ -41,7 +41,7 @@ class PairedMean:
     def p(self, margin: float = 0.0) -> float | None:
         """Return the two-sided p of the true mean being *margin*; None without a spread.
 
-        It is below alpha just where the interval, made with that alpha, leaves *margin* out. (But
+        It is below alpha just where the interval with that alpha leaves *margin* out. (But
         where the interval was stretched to hold a mean next to 1 or -1.)
         """
         if self.error is None:

@@ -114,7 +114,7 @@ class RateRatio:
     def p(self, ratio: float) -> float:
         """Return the two-sided p of the true ratio being *ratio*.
 
-        It is below alpha just where the interval, made with that alpha, leaves *ratio* out.
+        It is below alpha just where the interval with that alpha leaves *ratio* out.
         """
         return math.erfc(abs(self._z(ratio)) / math.sqrt(2))
 

@@ -120,7 +120,7 @@ def power_of_mean(
     Raises:
         ValueError: an argument is out of range.
     """
-    from scipy.special import nctdtr  # noqa: PLC0415  not before a plan is wanted
+    from scipy.special import nctdtr  # noqa: PLC0415  only plans need it
 
     _check(effect)
     error = noise.error(samples, repeats)
@@ -202,7 +202,7 @@ def designs(
 
 def _noncentrality(samples: int, alpha: float, power: float) -> float:
     """Return the mean over its standard error that is found with probability *power*."""
-    from scipy.special import nctdtrinc  # noqa: PLC0415  not before a plan is wanted
+    from scipy.special import nctdtrinc  # noqa: PLC0415  only plans need it
 
     check_alpha(alpha)
     if not alpha / 2 < power < 1:
@@ -334,7 +334,7 @@ def exact_power(
     Raises:
         ValueError: *alpha* is out of range, or there are negative or too many pairs.
     """
-    import numpy as np  # noqa: PLC0415  not before a plan is wanted
+    import numpy as np  # noqa: PLC0415  only plans need it
     from scipy.special import gammaln, xlogy  # noqa: PLC0415  as above
 
     check_alpha(alpha)
@@ -401,7 +401,7 @@ def _limit_sd(rates: PairedRates, margin: float) -> float:
 
 def _likely(pairs: int, rate: float) -> NDArray[np.intp]:
     """Return the numbers of pairs that are likely enough to count where each has a chance."""
-    import numpy as np  # noqa: PLC0415  not before a plan is wanted
+    import numpy as np  # noqa: PLC0415  only plans need it
 
     reach = _FAR * math.sqrt(pairs * rate * (1 - rate)) + _FAR
     first, last = max(0, math.floor(pairs * rate - reach)), math.ceil(pairs * rate + reach)

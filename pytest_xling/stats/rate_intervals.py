@@ -53,8 +53,8 @@ def exact_interval(rate: float, n: float, *, alpha: float = 0.05) -> tuple[float
 def exact_p(rate: float, n: float, limit: float) -> float:
     """Return how likely a rate is so far from *limit* by chance: twice the smaller tail.
 
-    It is below alpha just where the interval, made with that alpha, leaves *limit* out; 0 where no
-    rate can be *limit*.
+    It is below alpha just where the interval with that alpha leaves *limit* out; 0 where no rate
+    can be *limit*.
 
     Raises:
         ValueError: *rate* or *n* is out of range.
@@ -383,9 +383,9 @@ def weighted_rate(
 ) -> WeightedRate:
     """Return the share of the weights whose flags are raised, with its 1 - *alpha* interval.
 
-    That flags may vary less within the strata a sample was drawn from is not made use of, nor that
-    a sample may be a large part of the whole: the interval is a little too wide rather than too
-    narrow, and also holds for other answers of the same kind.
+    It does not use that flags may vary less within the strata of the sample, nor that the sample
+    may be a large part of the whole: the interval is a little too wide rather than too narrow, and
+    also holds for other answers of the same kind.
 
     Args:
         flags: one per answer.

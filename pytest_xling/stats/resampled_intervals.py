@@ -34,15 +34,15 @@ _STEPS = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """How one gate's interval is made; values are turned so that higher is worse."""
+    """The parameters of one gate's interval; values are oriented so that higher is worse."""
 
     rule: Rule
     alpha: float
     min_n: float
     worst: float = np.inf
-    """The highest value there can be."""
+    """The highest possible value."""
     best: float = -np.inf
-    """The lowest."""
+    """The lowest possible value."""
     loses_all: bool = False
     """Whether differences not seen are thought to be what the pivot has, and not ``worst``."""
 
@@ -114,7 +114,7 @@ def totals(
     grouped: NDArray[np.float64],
     beside: NDArray[np.float64],
 ) -> Totals:
-    """Return the sums that intervals are made of.
+    """Return the sums that intervals are computed from.
 
     Args:
         weights: as :attr:`Totals.weights`, and so the others.

@@ -5,7 +5,7 @@ as it says. Lan and DeMets (1983), Discrete sequential boundaries for clinical t
 spent bit by bit as answers come in, whenever and however often one looks. The boundaries follow
 from it by integrating over all ways to have gone on so far (Armitage, McPherson and Rowe 1969).
 
-What a look may use is an alpha, so that any interval or test made with it decides as ever: the
+What a look may use is an alpha, so that any interval or test with it decides as ever: the
 interval of :func:`pytest_xling.stats.paired_means.paired_mean`, and thereby a gate.
 """
 
@@ -45,12 +45,12 @@ class Look:
     """One look at the answers so far."""
 
     fraction: float
-    """How much of all that is planned is in, 0 to 1."""
+    """The share of the planned answers that are in, 0 to 1."""
     z: float
     """From here on a standard normal is beyond the boundary; infinite where nothing can be."""
     alpha: float
-    """The same as a two-sided level: what an interval made at this look shall miss with. 0 where
-    this look cannot decide."""
+    """The same as a two-sided level, of an interval at this look. 0 where this look cannot
+    decide."""
     spent: float
     """Of alpha, with this look and all before it, both sides together."""
 
@@ -190,7 +190,7 @@ def _run(
         fractions: of the looks, rising.
         boundary: gives that of a look by its index and by the probability to be beyond any z.
     """
-    from scipy.special import ndtr  # noqa: PLC0415  not before a look is wanted
+    from scipy.special import ndtr  # noqa: PLC0415  only looks need it
 
     places, chances = np.zeros(1), np.ones(1)
     before = 0.0

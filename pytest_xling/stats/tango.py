@@ -51,7 +51,7 @@ class RateDifference:
     def p(self, margin: float = 0.0) -> float:
         """Return the two-sided p of the true difference being *margin*.
 
-        It is below alpha just where the interval, made with that alpha, leaves *margin* out.
+        It is below alpha just where the interval with that alpha leaves *margin* out.
         """
         return math.erfc(abs(self._z(margin)) / math.sqrt(2))
 

@@ -18,21 +18,21 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 FEWEST = 4
-"""Values a normal limit is made of at least; of fewer it lies too far out to say anything."""
+"""The fewest values for a normal limit; of fewer it lies too far out to be of use."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToleranceLimit:
-    """What a share of all future values stays below."""
+    """The value that a share of all future values stays below."""
 
     value: float
     method: Literal["normal", "order"]
     coverage: float
     """The share."""
     confidence: float
-    """How sure that is."""
+    """The probability that the limit holds."""
     n: int
-    """Values it was made of."""
+    """The number of values it was computed from."""
 
 
 def upper_limit(

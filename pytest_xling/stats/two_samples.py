@@ -41,7 +41,7 @@ def kolmogorov_smirnov(first: Sequence[float], second: Sequence[float]) -> Kolmo
     Raises:
         ValueError: a sample is empty.
     """
-    from scipy.stats import ks_2samp  # noqa: PLC0415  slow to import, not before a table is wanted
+    from scipy.stats import ks_2samp  # noqa: PLC0415  slow to import, only tables need it
 
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "ks_2samp: Exact calculation", RuntimeWarning)
@@ -63,7 +63,7 @@ def paired_ks(pairs: Sequence[tuple[float, float]], *, seed: int = 0) -> Kolmogo
     Raises:
         ValueError: there are no pairs, or a value is not finite.
     """
-    import numpy as np  # noqa: PLC0415  not before a table is wanted
+    import numpy as np  # noqa: PLC0415  only tables need it
 
     table = np.asarray(pairs, dtype=np.float64).reshape(len(pairs), 2)
     if not len(table) or not np.isfinite(table).all():
