@@ -50,7 +50,7 @@ def level_name(level: int) -> str:
 
 
 def wants_labels(threshold: Threshold, sides: Mapping[str, Labels]) -> bool:
-    """Tell whether people's labels correct an estimate: where all sides have enough, unless told.
+    """Tell whether people's labels correct an estimate: by default if all sides have enough.
 
     Args:
         threshold: the gate's.
@@ -121,7 +121,7 @@ def _raters_differ(labels: Labels) -> float:
     drawn = Counter(label.said for label in several)
     sizes = Counter(label.said for label in labels.values() if label.said in drawn)
     differing = Counter(label.said for label in several if not label.raters_agree)
-    share = math.fsum(sizes[said] * differing[said] / drawn[said] for said in drawn)
+    share = math.fsum(sizes[flag] * differing[flag] / drawn[flag] for flag in drawn)
     return share / sizes.total()
 
 
@@ -300,19 +300,19 @@ class _Side:
             corrected_rates,
         )
 
-        said = {
+        labels_of = {
             score: labels[score.sample_id, score.condition]
             for score in scores
             if score.value is not None and (score.sample_id, score.condition) in labels
         }
         flag, bounds = measure.share, measure.bounds
-        # Of rates a stratum is what the judge said; numbers vary within it.
+        # For rates a stratum is the judge's label; numbers vary within it.
         judged = [
             Judged(label.said if flag else score.value, cluster_of(score))
-            for score, label in said.items()
+            for score, label in labels_of.items()
         ]
-        sizes = Counter(label.said for label in said.values())
-        drawn = Counter(label.said for label in said.values() if label.value is not None)
+        sizes = Counter(label.said for label in labels_of.values())
+        drawn = Counter(label.said for label in labels_of.values() if label.value is not None)
         labelled = [
             Labelled(
                 judge=label.said if flag else score.value,
@@ -320,12 +320,12 @@ class _Side:
                 cluster=cluster_of(score),
                 weight=sizes[label.said] / drawn[label.said],
             )
-            for score, label in said.items()
+            for score, label in labels_of.items()
             if label.value is not None
         ]
         self.labelled = len(labelled)
-        self.cannot_tell = sum(label.cannot_tell for label in said.values())
-        after = sum(score.value is not None for score in scores) - len(said)
+        self.cannot_tell = sum(label.cannot_tell for label in labels_of.values())
+        after = sum(score.value is not None for score in scores) - len(labels_of)
         # Of flags whatever people would say of those without a label is in the interval.
         self.lacks = _lacks(self.labelled, {} if flag else sizes, drawn, after=after)
         if self.lacks and self.cannot_tell:

@@ -1,4 +1,4 @@
-"""Decide the gates of a run: the one place for pytest, ``xling gate`` and interim looks alike."""
+"""Decide the gates of a run, for pytest, ``xling gate`` and interim looks alike."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pytest_xling.gates.differences import gap_estimate, relative_drop, trend_es
 from pytest_xling.gates.estimate import cases_estimate, estimate
 from pytest_xling.gates.judge import held_to_estimate, judge, judge_family, undecided
 from pytest_xling.gates.overall import judge_overall
-from pytest_xling.gates.pairing import LEAST_SHARED, Known, at_level, cluster_of, labels_at
+from pytest_xling.gates.pairing import LEAST_SHARED, GateInputs, at_level, cluster_of, labels_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -36,23 +36,23 @@ if TYPE_CHECKING:
 class Decision:
     """Decides gates, whole families together and each family once.
 
-    Scores that are not all there yet (of a gate that runs before its cases, or beside a fault) are
-    not held, and the next gate reads them again.
+    Scores that are not complete yet (of a gate that runs before its cases, or after a fault) are
+    not cached: the next gate reads them again.
     """
 
     evidence: StoredRun
     _: KW_ONLY
     family: Callable[[GateSpec], Sequence[GateSpec]]
-    """Gives the gates decided together with one, itself among them."""
+    """Gives the gates decided together with one, itself included."""
     expected: Callable[[str, str], Expected | None]
-    """Gives which scores a metric of a benchmark should have; None where that is not known, and
-    what there is counts."""
+    """Gives which scores a metric of a benchmark should have; None if that is not known: then none
+    is missing."""
     looks: Mapping[str, Looks]
-    """By benchmark the interim looks at it, where there are any."""
+    """By benchmark its interim looks, if any."""
     _decided: dict[tuple[str, str, GateKind, str], dict[str, Verdict]] = field(
         default_factory=dict, init=False
     )
-    _held: dict[tuple[str, str], dict[str, Sequence[Score]]] = field(
+    _complete: dict[tuple[str, str], dict[str, Sequence[Score]]] = field(
         default_factory=dict, init=False
     )
 
@@ -63,11 +63,11 @@ class Decision:
 
         Args:
             spec: the gate.
-            measure: measures the annotators it rests on, where the gate demands that and nobody
-                has; a fault of theirs is an error of the gate.
+            measure: measures the annotators it depends on, if the gate demands that and they have
+                not been measured; an error of theirs is an error of the gate.
 
         Raises:
-            XlingError: scores that cannot be put together, or a store that cannot be read.
+            XlingError: scores cannot be combined, or the store cannot be read.
         """
         verdict = self.by_scores(spec)
         expected = self.expected(spec.benchmark, spec.metric)
@@ -85,7 +85,7 @@ class Decision:
         return self.evidence.trusted(verdict)
 
     def by_scores(self, spec: GateSpec) -> Verdict:
-        """Decide a gate by the scores there are, whether or not any are missing."""
+        """Decide a gate by the scores there are, even if some are missing."""
         if spec.family in self._decided:
             return self._decided[spec.family][spec.id]
         gates = self.family(spec)
@@ -96,47 +96,47 @@ class Decision:
         if spec.kind == "drop":
             baseline = self.evidence.baseline(spec.benchmark, spec.metric)
 
-        judged = partial(
+        judge_all = partial(
             judge_gates,
             scores=partial(self.scores, spec),
             baseline=baseline,
             labels=partial(self.evidence.labels, spec.benchmark, spec.metric),
         )
         if looks is None or look is None:
-            verdicts = judged(gates)
+            verdicts = judge_all(gates)
         else:
             from pytest_xling.gates.interim_looks import (  # noqa: PLC0415  imports numpy
                 at_look,
-                looked_at,
+                verdict_at_look,
             )
 
-            now = judged([at_look(gate, looks, look) for gate in gates], at_look=True)
+            interim = judge_all([at_look(gate, looks, look) for gate in gates], at_look=True)
             verdicts = [
-                looked_at(verdict, gate, looks, look)
-                for verdict, gate in zip(now, gates, strict=True)
+                verdict_at_look(verdict, gate, looks, look)
+                for verdict, gate in zip(interim, gates, strict=True)
             ]
         decided = {verdict.case: verdict for verdict in verdicts}
         languages = {code for gate in gates for code in gate.reads}
-        if languages <= self._held.get((spec.benchmark, spec.metric), {}).keys():
+        if languages <= self._complete.get((spec.benchmark, spec.metric), {}).keys():
             self._decided[spec.family] = decided
         return decided[spec.id]
 
     def _missing(self, spec: GateSpec, expected: Expected) -> str:
-        """Say that scores are missing, or that there are too many; "" where all is well."""
+        """Say that scores are missing, or that there are too many; "" if neither."""
         level = spec.threshold.level
-        planned = there = 0
+        planned = found = 0
         for language in spec.reads:
             planned += sum(
                 count
-                for (code, at), count in expected.scores.items()
-                if code == language and level in {None, at}
+                for (code, own_level), count in expected.scores.items()
+                if code == language and level in {None, own_level}
             )
-            there += len(at_level(self.scores(spec, language), level))
-        if there > planned:
-            return f"{there - planned} scores more than the {planned} planned"
-        if there == planned:
+            found += len(at_level(self.scores(spec, language), level))
+        if found > planned:
+            return f"{found - planned} scores more than the {planned} planned"
+        if found == planned:
             return ""
-        missing = f"{planned - there} of {planned} scores are missing: "
+        missing = f"{planned - found} of {planned} scores are missing: "
         if expected.recalled:
             return (
                 f"{missing}their answers are not in the store, and were not asked for, as their "
@@ -145,15 +145,15 @@ class Decision:
         return f"{missing}they met a fault"
 
     def scores(self, spec: GateSpec, language: str) -> Sequence[Score]:
-        """Return a metric's scores in a language; those of the metric last asked for are held."""
-        place = (spec.benchmark, spec.metric)
-        if place not in self._held:
-            self._held = {place: {}}  # gates come metric by metric, and scores may be many
-        held = self._held[place]
-        if language in held:
-            return held[language]
-        scores = self.evidence.scores(*place, language)
-        looks, expected = self.looks.get(spec.benchmark), self.expected(*place)
+        """Return a metric's scores in a language; those of the latest metric are cached."""
+        key = (spec.benchmark, spec.metric)
+        if key not in self._complete:
+            self._complete = {key: {}}  # gates come metric by metric, and scores may be many
+        complete = self._complete[key]
+        if language in complete:
+            return complete[language]
+        scores = self.evidence.scores(*key, language)
+        looks, expected = self.looks.get(spec.benchmark), self.expected(*key)
         if looks is not None and expected is not None and expected.look is not None:
             asked = looks.asked(expected.look)
             scores = [score for score in scores if cluster_of(score)[1] in asked]
@@ -161,7 +161,7 @@ class Decision:
         if planned is None or len(scores) == sum(
             count for (code, _), count in planned.items() if code == language
         ):
-            held[language] = scores
+            complete[language] = scores
         return scores
 
 
@@ -188,15 +188,15 @@ def judge_gates(
         at_look: whether the run has interim looks, at which labels do not count.
     """
     # Labels are read once for a language's own gate, its gaps and all levels.
-    known = Known(scores=scores, labels=cache(labels), baseline=baseline, at_look=at_look)
+    inputs = GateInputs(scores=scores, labels=cache(labels), baseline=baseline, at_look=at_look)
     verdicts = [
-        judge_overall(gate, known) if gate.threshold.weights else _judge_gate(gate, known)
+        judge_overall(gate, inputs) if gate.threshold.weights else _judge_gate(gate, inputs)
         for gate in gates
     ]
     for name in dict.fromkeys(gate.family for gate in gates):
         family = [index for index, gate in enumerate(gates) if gate.family == name]
-        together = judge_family([verdicts[index] for index in family])
-        for index, verdict in zip(family, together, strict=True):
+        corrected_verdicts = judge_family([verdicts[index] for index in family])
+        for index, verdict in zip(family, corrected_verdicts, strict=True):
             verdicts[index] = verdict
     overall = {
         (gate.family, gate.threshold.level): verdict
@@ -209,60 +209,59 @@ def judge_gates(
     ]
 
 
-def _judge_gate(gate: GateSpec, known: Known) -> Verdict:
+def _judge_gate(gate: GateSpec, inputs: GateInputs) -> Verdict:
     """Judge one gate of one language alone."""
     limits = gate.threshold
-    own = at_level(known.scores(gate.language), limits.level)
-    others = () if gate.pivot is None else at_level(known.scores(gate.pivot), limits.level)
-    sides = _labels_of_sides(gate, own, others, known)
-    concerned = limits.estimate == "corrected" or any(sides.values())  # few are labelled at all
-    counted = concerned and not known.at_look and wants_labels(limits, sides)
+    own = at_level(inputs.scores(gate.language), limits.level)
+    others = () if gate.pivot is None else at_level(inputs.scores(gate.pivot), limits.level)
+    sides = _labels_of_sides(gate, own, others, inputs)
+    concerned = limits.estimate == "corrected" or any(sides.values())  # seldom
+    counted = concerned and not inputs.at_look and wants_labels(limits, sides)
     labels = tuple(sides.values()) if counted else ()
     if gate.kind == "drop":
-        verdict = _judge_drop(gate, own, known.baseline, labels)
+        verdict = _judge_drop(gate, own, inputs.baseline, labels)
     else:
-        measured = _estimate(gate, own, others, labels)
-        verdict = judge(measured, limits, case=gate.id, kind=gate.kind)
-    return with_label_note(verdict, sides, at_look=known.at_look) if concerned else verdict
+        verdict = judge(_estimate(gate, own, others, labels), limits, case=gate.id, kind=gate.kind)
+    return with_label_note(verdict, sides, at_look=inputs.at_look) if concerned else verdict
 
 
 def _labels_of_sides(
-    gate: GateSpec, own: Sequence[Score], others: Sequence[Score], known: Known
+    gate: GateSpec, own: Sequence[Score], others: Sequence[Score], inputs: GateInputs
 ) -> dict[str, Labels]:
-    """Return people's labels of each side of what a gate compares, by what to call it.
+    """Return people's labels of each side of what a gate compares, by its name in messages.
 
-    None where a gate takes none: of cases, where the judge's alone are wanted, and of a rule, by
-    which each flagged answer counts.
+    None for gates that use none: of cases, with ``estimate: judge``, and of a rule, by which each
+    flagged answer counts.
     """
-    limits, language, baseline = gate.threshold, gate.language, known.baseline
+    limits, language, baseline = gate.threshold, gate.language, inputs.baseline
     rule = gate.kind == "limit" and limits.max_rate == 0
     if rule or gate.kind == "cases" or limits.estimate == "judge":
         return {}
-    here = labels_at(own, known.labels(language))
+    labels = labels_at(own, inputs.labels(language))
     if gate.kind == "trend":
-        return by_level(own, here)
+        return by_level(own, labels)
     if gate.kind == "gap":
         pivot = gate.pivot or ""
-        return {language: here, pivot: labels_at(others, known.labels(pivot))}
+        return {language: labels, pivot: labels_at(others, inputs.labels(pivot))}
     if gate.kind == "drop" and baseline is not None:
-        return {"this run": here, baseline.name: baseline.labels_then(language)}
+        return {"this run": labels, baseline.name: baseline.labels_then(language)}
     if gate.kind == "drop":
         return {}
-    return {language if limits.level is None else level_name(limits.level): here}
+    return {language if limits.level is None else level_name(limits.level): labels}
 
 
 def _estimate(
     gate: GateSpec, own: Sequence[Score], others: Sequence[Score], labels: Sequence[Labels]
 ) -> Estimate:
-    """Estimate what a gate limits, by labels of each side where they count."""
+    """Estimate what a gate limits, corrected by *labels* of each side, if any."""
     limits, measure = gate.threshold, gate.measure
     if gate.kind == "cases":
         flagged, repeats = limits.max_flagged or 0, limits.repeats or 1
         return cases_estimate(own, measure, flagged=flagged, repeats=repeats)
     if gate.kind == "trend":
         trend = trend_estimate(own, measure)
-        of_all = {key: label for at in labels for key, label in at.items()}
-        return corrected_trend(trend, own, of_all, measure) if labels else trend
+        merged = {key: label for of_level in labels for key, label in of_level.items()}
+        return corrected_trend(trend, own, merged, measure) if labels else trend
     if gate.kind == "gap":
         gap = gap_estimate(own, others, measure, pivot=gate.pivot or "")
         if not labels:
@@ -280,8 +279,8 @@ def _judge_drop(
 ) -> Verdict:
     """Judge a drop from the baseline.
 
-    It is an error where there is nothing to compare with: other signatures, or fewer than half of
-    the questions.
+    It is an error if the two cannot be compared: their signatures differ, or they share fewer than
+    half of the questions.
     """
     limits, measure = gate.threshold, gate.measure
     if baseline is None:
@@ -298,7 +297,7 @@ def _judge_drop(
     verdict = judge(drop, limits, case=gate.id, kind="drop")
     answered = len({cluster_of(score) for score in then if score.value is not None})
     if verdict.outcome == "pass" and drop.n < LEAST_SHARED * answered:
-        # What a model does not answer any more it does not answer wrongly either.
+        # Questions that a model no longer answers must not make it pass.
         lost = f"{baseline.name} has values of {answered} questions, fewer than half of them paired"
         verdict = replace(verdict, outcome="inconclusive", reason=f"{verdict.reason}; {lost}")
     if paired.shared == paired.asked:

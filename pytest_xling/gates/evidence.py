@@ -49,7 +49,7 @@ LEAST_PER_LABEL = 5
 """Fewer answers with a label tell nothing of it, and F1 over the others is not that of the task."""
 
 
-Signed: TypeAlias = "tuple[str, str, JsonValue]"
+SignedAnnotator: TypeAlias = "tuple[str, str, JsonValue]"
 """Name and signature of an annotator, and the ``text_in`` of the metric that rests on it."""
 
 
@@ -103,7 +103,7 @@ class GateAnnotator:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredRun:
-    """A run in a store; read anew each time, for it may be being made."""
+    """A run in a store; read each time, as it may still be running."""
 
     reading: Callable[[], AbstractContextManager[Connection]]
     """Opens a connection to the store for a moment."""
@@ -226,7 +226,7 @@ def annotators_of_gates(
     gates: Iterable[tuple[Threshold, bool]],
     *,
     pivot: Callable[[str], str | None],
-    signed: Callable[[str, str], Iterable[Signed]] | None = None,
+    signed: Callable[[str, str], Iterable[SignedAnnotator]] | None = None,
 ) -> list[list[GateAnnotator]]:
     """Return for each gate the annotators whose labels it rests on, in which languages, how well.
 
@@ -299,7 +299,9 @@ def _annotator(
     return replace(
         annotator,
         checked=own,
-        changed=f"{changes[-1]}: measure it again ({_measuring(measured)})" if changes else "",
+        changed=f"{changes[-1]}: measure it again ({_calibrate_command(measured)})"
+        if changes
+        else "",
         validated_at=of_judge[-1].created_at if of_judge else measured.created_at,
     )
 
@@ -311,10 +313,10 @@ def _other_than(measured: Calibration, signature: str) -> str:
     new = [part for part in now if part not in was]
     difference = f" ({gone[0]} then, {new[0]} now)" if len(gone) == len(new) == 1 else ""
     other = f"it was another when it was measured on {measured.source}{difference}"
-    return f"{other}: measure it on them, too ({_measuring(measured)})"
+    return f"{other}: measure it on them, too ({_calibrate_command(measured)})"
 
 
-def _measuring(measured: Calibration) -> str:
+def _calibrate_command(measured: Calibration) -> str:
     """Return the command that measures an annotator on labels it was measured on before."""
     task = measured.annotator.partition("_")[0]
     labels = f" --labels={measured.source.rpartition('@')[0]}" if measured.human else ""
@@ -323,7 +325,7 @@ def _measuring(measured: Calibration) -> str:
 
 def _signed_annotators(
     connection: Connection, run_id: str, benchmark: str, metric: str
-) -> list[Signed]:
+) -> list[SignedAnnotator]:
     """Return name and signature of each annotator a metric rests on, and what language it reads.
 
     Of one that there is no more, by which an earlier version made the run, a gate demands what it
@@ -421,7 +423,7 @@ def doubt(quality: Labelling, threshold: Threshold) -> str:
 def distrusted(verdict: Verdict, reason: str) -> Verdict:
     """Return *verdict*, inconclusive because the annotator it rests on is not trusted.
 
-    An error stays one: there scores are missing, whoever made them.
+    An error stays one: scores are missing.
 
     Args:
         verdict: of a gate.
@@ -443,7 +445,7 @@ def beside_noise(verdict: Verdict, noise: TranslationNoise | None) -> Verdict:
         verdict: of a gate.
         noise: what was measured of its metric in its language; None where nothing was.
     """
-    missed = _missed(verdict)
+    missed = _shortfall(verdict)
     if missed is None or noise is None or noise.text_in != "english" or noise.cost.value is None:
         return verdict
     cost, left, floor = noise.cost.value, noise.matched.value, verdict.threshold.floor
@@ -466,7 +468,7 @@ def beside_noise(verdict: Verdict, noise: TranslationNoise | None) -> Verdict:
     return replace(verdict, outcome="inconclusive", reason=reason)
 
 
-def _missed(verdict: Verdict) -> float | None:
+def _shortfall(verdict: Verdict) -> float | None:
     """Return by how much a verdict that fails misses its floor, or its gap the limit; else None."""
     estimate, limits = verdict.estimate, verdict.threshold
     if verdict.outcome != "fail" or estimate.value is None or estimate.baseline or estimate.trend:

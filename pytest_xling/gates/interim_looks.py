@@ -114,7 +114,7 @@ def at_look(gate: GateSpec, planned: Looks, look: int) -> GateSpec:
     """Return *gate* with the alpha it may use at *look*.
 
     With its own where it is not looked at (its metric is fitted to all answers at once), or where
-    the look has none to spend: :func:`looked_at` then lets it decide nothing.
+    the look has none to spend: :func:`verdict_at_look` then lets it decide nothing.
     """
     if not look or load("metric", gate.metric).fitted:
         return gate
@@ -124,8 +124,8 @@ def at_look(gate: GateSpec, planned: Looks, look: int) -> GateSpec:
     return replace(gate, threshold=replace(gate.threshold, alpha=alpha))
 
 
-def looked_at(verdict: Verdict, gate: GateSpec, planned: Looks, look: int) -> Verdict:
-    """Return what a verdict by the answers of a look counts for, and say which alpha was spent.
+def verdict_at_look(verdict: Verdict, gate: GateSpec, planned: Looks, look: int) -> Verdict:
+    """Return the verdict that counts at a look, with the alpha that was spent in its reason.
 
     A gate may fail before the last look, but not pass: of a run that stops, what has not failed is
     inconclusive. Where nothing is tolerated (``max_rate: 0``) one flagged answer fails at any look,
@@ -159,7 +159,7 @@ def looked_at(verdict: Verdict, gate: GateSpec, planned: Looks, look: int) -> Ve
 
 
 def _doubt(verdict: Verdict, gate: GateSpec, at: Look, *, last: bool) -> str:
-    """Say why nothing is decided at a look; "" where it is, or the verdict decides nothing."""
+    """Say why a verdict does not count at a look; "" if it does, or decides nothing anyway."""
     rule = verdict.outcome == "fail" and is_rule(gate.threshold, gate.kind)
     if verdict.outcome in {"inconclusive", "error"} or rule:
         return ""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pytest_xling.records import Estimate, Outcome, Threshold
 
 FEWEST = 4
-"""By fewer answers no mean fails: of lognormal numbers without a known bound, 14% of the intervals
+"""Answers a mean needs to fail: of lognormal numbers without a known bound, 14% of the intervals
 of 2 answers miss the mean, 7% of 3 and 5% of 4 (ADR 10)."""
 
 
@@ -40,11 +40,11 @@ def decide(
 
     Args:
         estimate: of any kind.
-        low_limit: infinite where there is none, as the other.
+        low_limit: infinite if there is none, as the other.
         high_limit: above it.
-        min_n: fewer answers, or what else there are, do not pass.
+        min_n: fewer answers, questions, claims or cases do not pass.
         fewest: fewer do not fail.
-        alpha: what the p must be below to fail, where the interval alone errs too often.
+        alpha: the p must be below it to fail, where the interval alone errs too often.
     """
     low, high = estimate.low, estimate.high
     if estimate.value is None or low is None or high is None:
@@ -59,16 +59,16 @@ def decide(
 def judge(
     estimate: Estimate, threshold: Threshold, *, case: str, kind: GateKind = "limit"
 ) -> Verdict:
-    """Judge an estimate by what its threshold says of the kind of gate.
+    """Judge an estimate by its threshold's limits for the kind of gate.
 
     A budget of 0 is a rule and not an estimate, since no interval ever ends at 0: one flagged
     answer fails it, however few there are, and ``min_n`` answers without a flag pass. Numbers fail
     by :data:`FEWEST` answers or more, gaps and drops only by a p below alpha, too.
 
-    None passes by a minority: where more have no value than have one, it is inconclusive.
+    It is inconclusive, and does not pass, if more answers lack a value than have one.
 
     Args:
-        estimate: of that kind, made with the threshold's alpha and limit.
+        estimate: of that kind, with the threshold's alpha and limit.
         threshold: with ``max_rate``, with ``floor`` or ``ceiling`` or both, or with the limit of
             cases, a gap, a drop or a trend.
         case: name of the gate's case.
@@ -78,12 +78,12 @@ def judge(
         ValueError: the threshold has no such limit.
     """
     low_limit, high_limit = limits_of(threshold, kind)
-    seen = estimate
+    bounded = estimate
     if is_rule(threshold, kind) and estimate.low is not None:
-        at_best = 1.0 if estimate.flagged else estimate.low
-        seen = replace(estimate, low=at_best, high=estimate.high if estimate.unknown else 0.0)
+        low = 1.0 if estimate.flagged else estimate.low
+        bounded = replace(estimate, low=low, high=estimate.high if estimate.unknown else 0.0)
     outcome = decide(
-        seen,
+        bounded,
         low_limit,
         high_limit + _noise(kind),
         min_n=threshold.min_n,
@@ -101,7 +101,7 @@ def judge(
 
 
 def undecided(gate: GateSpec, baseline: str, reason: str) -> Verdict:
-    """Return the error of a drop that cannot be judged, and why."""
+    """Return the error verdict of a drop that cannot be judged."""
     estimate = replace(gate.measure.none(reason), baseline=baseline)
     return Verdict(
         case=gate.id, outcome="error", estimate=estimate, threshold=gate.threshold, reason=reason
@@ -109,27 +109,27 @@ def undecided(gate: GateSpec, baseline: str, reason: str) -> Verdict:
 
 
 def _noise(kind: GateKind) -> float:
-    """Return how far beyond its limit what compares is not beyond it."""
+    """Return the tolerance of the limit of a comparison."""
     return 0.0 if kind in {"limit", "cases"} else NOISE
 
 
 def is_rule(threshold: Threshold, kind: GateKind) -> bool:
-    """Tell whether nothing is tolerated, so that nothing is estimated."""
+    """Tell whether the budget is 0: one flag fails, and nothing is estimated."""
     return {"limit": threshold.max_rate, "cases": threshold.max_cases}.get(kind) == 0
 
 
 def tolerated(*thresholds: Threshold | None) -> bool:
-    """Tell whether a single flagged answer is expected to occur (xfail), the rate gate deciding.
+    """Tell whether a single flagged answer is an expected failure (xfail): the rate gate decides.
 
-    Without a budget, or where one of the gates it counts for has a budget of 0, it fails its own
-    case. Advisory gates fail none: where there are no others, all is tolerated.
+    Without a budget, or if one of its gates has a budget of 0, it fails its own case. Advisory
+    gates fail no case: if there are no others, all flags are tolerated.
 
     Args:
-        thresholds: of the gates it counts for, such as that of all levels and that of its own.
+        thresholds: of the answer's gates, such as that of all levels and that of its own.
     """
-    there = [limits for limits in thresholds if limits is not None]
-    blocking = [limits for limits in there if limits.tier == "block"]
-    if there and not blocking:
+    present = [limits for limits in thresholds if limits is not None]
+    blocking = [limits for limits in present if limits.tier == "block"]
+    if present and not blocking:
         return True
     budgets = [limits.max_rate for limits in blocking if limits.max_rate is not None]
     # One flag makes no bad case where more repeats may be flagged, or some cases may be bad.
@@ -144,8 +144,8 @@ def tolerated(*thresholds: Threshold | None) -> bool:
 def blocks(verdict: Verdict) -> bool:
     """Tell whether the verdict closes the gate.
 
-    An inconclusive one does unless told to warn, and an advisory one only where it is an error:
-    that decides nothing, whatever else is known.
+    An inconclusive one does unless ``on_inconclusive`` is ``warn``, and an advisory one only if it
+    is an error.
     """
     if advises(verdict):
         return False
@@ -156,16 +156,15 @@ def blocks(verdict: Verdict) -> bool:
 
 
 def held_to_estimate(verdict: Verdict, overall: Verdict | None) -> Verdict:
-    """Return an inconclusive verdict with what its own estimate says, where that decides.
+    """Return an inconclusive verdict as its own estimate decides (``on_inconclusive: estimate``).
 
-    Where all languages together pass, one that cannot prove itself alone closes the gate only if
+    If all languages together pass, a language whose verdict is inconclusive closes the gate only if
     its own rate, mean, gap or drop is beyond its limit. That is no proof that it keeps the limit:
     docs/planning.md says how often which languages close.
 
     Args:
         verdict: of one language, judged with its family.
-        overall: that on all languages together, by the limit of the same kind; None where there is
-            none.
+        overall: that of all languages together, by a limit of the same kind; None: there is none.
     """
     limits, estimate = verdict.threshold, verdict.estimate
     if verdict.outcome != "inconclusive" or limits.on_inconclusive != "estimate":
@@ -197,8 +196,8 @@ def _is_beyond(verdict: Verdict) -> bool:
 def is_decided(verdicts: Sequence[Verdict]) -> bool:
     """Tell whether a gate that estimates something has passed, so that there is a reason to open.
 
-    A budget of 0 is a rule: that nothing was flagged in a few answers proves no rate. Where there
-    are no gates, or advisory ones only, nothing is held back and nothing has to be decided.
+    A budget of 0 is a rule: no flag among a few answers proves no rate. If no gate blocks, nothing
+    has to be decided.
     """
     blocking = [verdict for verdict in verdicts if verdict.threshold.tier == "block"]
     return not blocking or any(
@@ -208,12 +207,12 @@ def is_decided(verdicts: Sequence[Verdict]) -> bool:
 
 
 def advises(verdict: Verdict) -> bool:
-    """Tell whether a gate did not pass and, being advisory, keeps no release back."""
+    """Tell whether a gate did not pass and, being advisory, blocks no release."""
     return verdict.threshold.tier == "advisory" and verdict.outcome in {"fail", "inconclusive"}
 
 
 def reason_of(verdict: Verdict) -> str:
-    """Word why, as all reports do: marked where it is advice."""
+    """Return the reason as all reports show it: marked if it is advice."""
     return f"advisory: {verdict.reason}" if advises(verdict) else verdict.reason
 
 
@@ -233,7 +232,7 @@ def judge_family(verdicts: Sequence[Verdict]) -> list[Verdict]:
     """
     tested = [index for index, verdict in enumerate(verdicts) if verdict.estimate.p is not None]
     judged = list(verdicts)
-    if len(tested) < 2:  # noqa: PLR2004  chance has to choose
+    if len(tested) < 2:  # noqa: PLR2004  one p needs no correction
         return judged
     ps = [_one_sided(verdicts[index]) for index in tested]
     for index, p, p_holm in zip(tested, ps, holm(ps), strict=True):
@@ -254,6 +253,6 @@ def judge_family(verdicts: Sequence[Verdict]) -> list[Verdict]:
 
 
 def _one_sided(verdict: Verdict) -> float:
-    """Return how likely it is by chance to be so far beyond the limit, or farther."""
+    """Return the one-sided p of an estimate so far beyond the limit, or farther."""
     half = (verdict.estimate.p or 0.0) / 2
     return half if _is_beyond(verdict) else 1 - half

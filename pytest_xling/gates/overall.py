@@ -44,7 +44,7 @@ from pytest_xling.stats.trend import slope_weights, steepest
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence
 
-    from pytest_xling.gates.pairing import Cluster, Known, Labels
+    from pytest_xling.gates.pairing import Cluster, GateInputs, Labels
     from pytest_xling.gates.spec import GateSpec
     from pytest_xling.interfaces.metric import Bounds
     from pytest_xling.records import Estimate, Score, Verdict
@@ -72,7 +72,7 @@ class _Language:
     """Of slopes: the steepest there can be."""
 
 
-def judge_overall(gate: GateSpec, known: Known) -> Verdict:
+def judge_overall(gate: GateSpec, inputs: GateInputs) -> Verdict:
     """Judge a gate over all languages together.
 
     Languages without any value are left out, and the others weigh the more; where those left out
@@ -81,16 +81,16 @@ def judge_overall(gate: GateSpec, known: Known) -> Verdict:
     Raises:
         EvaluationError: scores cannot be put together.
     """
-    limits, baseline = gate.threshold, known.baseline
+    limits, baseline = gate.threshold, inputs.baseline
     if gate.kind == "drop" and baseline is None:
         return undecided(gate, "baseline", "no baseline is named")
     if limits.estimate == "judge":
-        known = replace(known, labels=lambda _language: {})
-    languages = {code: _of_language(gate, code, known) for code, _ in limits.weights}
+        inputs = replace(inputs, labels=lambda _language: {})
+    languages = {code: _language_part(gate, code, inputs) for code, _ in limits.weights}
     for code, one in languages.items():
         if one.refused and baseline is not None:
             return undecided(gate, baseline.name, f"{code}: {one.refused}")
-    beside = () if gate.pivot is None else at_level(known.scores(gate.pivot), limits.level)
+    beside = () if gate.pivot is None else at_level(inputs.scores(gate.pivot), limits.level)
     of_all = [score for one in languages.values() for score in one.scores]
     check_scores([*beside, *of_all], metric=limits.metric, language=limits.language)
     weights = {code: weight for code, weight in limits.weights if languages[code].values}
@@ -108,11 +108,11 @@ def judge_overall(gate: GateSpec, known: Known) -> Verdict:
     labelled = {name: labels for name, (_, labels, _) in named.items()}
     if limits.estimate == "judge":
         labelled = {}
-    elif not known.at_look and estimate.value is not None and wants_labels(limits, labelled):
+    elif not inputs.at_look and estimate.value is not None and wants_labels(limits, labelled):
         within = _bounds(gate, languages.values())
         estimate = corrected_sum(estimate, named, gate.measure, within=within)
     verdict = judge(estimate, limits, case=gate.id, kind=gate.kind)
-    verdict = with_label_note(verdict, labelled, at_look=known.at_look)
+    verdict = with_label_note(verdict, labelled, at_look=inputs.at_look)
     return _worded(verdict, languages, there)
 
 
@@ -140,18 +140,18 @@ def _worded(verdict: Verdict, languages: Mapping[str, _Language], there: float) 
     return replace(verdict, reason=reason)
 
 
-def _of_language(gate: GateSpec, code: str, known: Known) -> _Language:
+def _language_part(gate: GateSpec, code: str, inputs: GateInputs) -> _Language:
     """Return what a language adds to a gate of its kind."""
-    level, baseline = gate.threshold.level, known.baseline
-    own = at_level(known.scores(code), level)
-    labels = labels_at(own, known.labels(code))
+    level, baseline = gate.threshold.level, inputs.baseline
+    own = at_level(inputs.scores(code), level)
+    labels = labels_at(own, inputs.labels(code))
     if gate.kind == "limit":
         values = [(cluster_of(score), score.value) for score in own if score.value is not None]
         sides = [(code, own, labels, 1.0)]
         return _Language(values=values, scores=own, lacking=len(own) - len(values), sides=sides)
     asked = len({cluster_of(score) for score in own})
     if gate.kind == "trend":
-        return _trend_of_language(gate, code, known, own)
+        return _trend_of_language(gate, code, inputs, own)
     note, refused, lost, sign = "", "", False, gate.measure.sign
     if gate.kind == "drop" and baseline is not None:
         shared = baseline.shared(own)
@@ -161,8 +161,8 @@ def _of_language(gate: GateSpec, code: str, known: Known) -> _Language:
             note = f"{baseline.name} has {shared.shared} of {shared.asked} questions"
     else:
         pivot = gate.pivot or ""
-        others = at_level(known.scores(pivot), level)
-        there = (pivot, others, labels_at(others, known.labels(pivot)), sign)
+        others = at_level(inputs.scores(pivot), level)
+        there = (pivot, others, labels_at(others, inputs.labels(pivot)), sign)
     pairs = {} if refused else paired_questions(own, others)
     if gate.kind == "drop":
         answered = len({cluster_of(score) for score in others if score.value is not None})
@@ -179,14 +179,16 @@ def _of_language(gate: GateSpec, code: str, known: Known) -> _Language:
     )
 
 
-def _trend_of_language(gate: GateSpec, code: str, known: Known, own: Sequence[Score]) -> _Language:
+def _trend_of_language(
+    gate: GateSpec, code: str, inputs: GateInputs, own: Sequence[Score]
+) -> _Language:
     """Return what a language adds to a trend: the slope of each claim."""
     rises, sign = claim_slopes(own), gate.measure.sign
     levels = sorted({s.level for s in own if s.level is not None and s.value is not None})
     many, sides = len(levels) > 1, []
     for level, factor in zip(levels, slope_weights(levels), strict=True) if many else ():
         at = at_level(own, level)
-        labels = labels_at(at, known.labels(code))
+        labels = labels_at(at, inputs.labels(code))
         sides.append((f"{code}, {level_name(level)}", at, labels, -sign * factor))
     return _Language(
         values=[(claim, -sign * rise) for claim, rise in rises.items()],

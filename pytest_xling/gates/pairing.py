@@ -1,4 +1,4 @@
-"""Bring together what two languages, or two runs, have of the same samples."""
+"""Pair the scores of the same samples in two languages, or in two runs."""
 
 from __future__ import annotations
 
@@ -269,8 +269,8 @@ class BaselineSide:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
-    """What is known of a metric of a run, for its gates to be decided by."""
+class GateInputs:
+    """A metric's scores, labels and baseline, by which its gates are decided."""
 
     scores: Callable[[str], Sequence[Score]]
     """Gives those in a language."""

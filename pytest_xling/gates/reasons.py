@@ -1,4 +1,4 @@
-"""What gates say: what was seen and how surely, what is allowed, and what would decide."""
+"""The reasons of gates, in words: estimate and interval, limits, and what would decide."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pytest_xling.gates.pairing import NOISE
 from pytest_xling.gates.spec import kind_of, limits_of
 from pytest_xling.stats.distributions import two_sided_t, two_sided_z
 from pytest_xling.stats.paired_means import POWER, detectable
-from pytest_xling.stats.rate_intervals import size_behind, size_to_exclude, size_to_pass
+from pytest_xling.stats.rate_intervals import size_of_interval, size_to_exclude, size_to_pass
 from pytest_xling.text.numbers import Figures, amount, interval, p_value, percent
 
 if TYPE_CHECKING:
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from pytest_xling.records import Estimate, Outcome, Threshold, Verdict
 
 UNDECIDABLE = 100
-"""Needing this many times the answers there are is as good as never, ..."""
+"""A gate that needs more than so many times the answers there are cannot be decided, ..."""
 _FEW = 100
-"""... but few answers may need as many times these."""
+"""... where fewer answers than these count as these."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,13 +30,13 @@ class _Words:
     """How a kind of estimate is worded."""
 
     of: str
-    """What an estimate has too few of."""
+    """What there may be too few of."""
     more: str
-    """What more of would decide."""
+    """The same, shorter, where more would decide."""
     alone: str
     """What those without a value are."""
     lacks: str
-    """Why there is no interval, where nothing else says so."""
+    """Why there is no interval, if the estimate has no reason of its own."""
     limits: tuple[str, str]
     """The lower and the upper one."""
     whose: str = ""
@@ -78,7 +78,7 @@ _WORDS: Mapping[str, _Words] = {
 
 
 def why(estimate: Estimate, threshold: Threshold, kind: GateKind, outcome: Outcome) -> str:
-    """Say why a gate decides what it does: what was seen, how surely, what is allowed."""
+    """Say why a gate decides as it does: the estimate, its interval, and the limits."""
     name = kind if kind != "limit" else "level" if threshold.max_rate is None else "rate"
     words, limits = _WORDS[name], limits_of(threshold, kind)
     few = too_few(estimate, threshold, of=words.of)
@@ -87,15 +87,15 @@ def why(estimate: Estimate, threshold: Threshold, kind: GateKind, outcome: Outco
         return few or ""
     figures = Figures.of(estimate, limit=None if name == "level" else limits[1])
     figures = Figures(share=True, digits=1) if rates else figures
-    seen = _seen(estimate, threshold, name, figures)
+    value = _value(estimate, threshold, name, figures)
     if low is None or high is None:
         lacks = few or estimate.reason or words.lacks
-        return lacks if rates else f"{seen}; {lacks}"
+        return lacks if rates else f"{value}; {lacks}"
     within = interval(*figures.ends(low, high), threshold.alpha)
     tested = f" {estimate.tested};" if estimate.tested else ""
     ends = zip(words.limits, limits, strict=True)
     allowed = ", ".join(text.format(figures.limit(end)) for text, end in ends if math.isfinite(end))
-    text = f"{seen} ({words.whose}{within});{tested} {allowed}"
+    text = f"{value} ({words.whose}{within});{tested} {allowed}"
     ending = ""
     if outcome == "fail":
         ending = _beyond(estimate, name, limits)
@@ -121,27 +121,27 @@ def _beyond(estimate: Estimate, name: str, limits: tuple[float, float]) -> str:
     return ": below the floor" if below else ": above the ceiling"
 
 
-def _seen(estimate: Estimate, threshold: Threshold, name: str, figures: Figures) -> str:
+def _value(estimate: Estimate, threshold: Threshold, name: str, figures: Figures) -> str:
     """Word an estimate without its interval: ``0.150 worse than en on 50 questions``."""
-    words, n, value = _WORDS[name], estimate.n, estimate.value or 0.0
+    words, n, number = _WORDS[name], estimate.n, estimate.value or 0.0
     lone = f", {estimate.unscored} {words.alone}" if estimate.unscored else ""
     lone += by_labels(estimate)
     if name in {"rate", "cases"}:
         unknown = f", {estimate.unknown} unknown" if estimate.unknown else ""
         most = f"more than {threshold.max_flagged} of {threshold.repeats}"
         what = "answers flagged" if name == "rate" else f"cases with {most} flagged{unknown}"
-        return f"{estimate.flagged} of {n} {what}{lone}: {percent(value)}"
+        return f"{estimate.flagged} of {n} {what}{lone}: {percent(number)}"
     many = f"{n} {words.more if n != 1 else words.more.removesuffix('s')}{lone}"
     if name == "level":
-        return f"mean {figures.value(value)} of {many}"
+        return f"mean {figures.value(number)} of {many}"
     than = " per level" if name == "trend" else f" than {estimate.baseline or estimate.pivot}"
-    return f"{figures.change(value, noise=NOISE)}{than} on {many}"
+    return f"{figures.change(number, noise=NOISE)}{than} on {many}"
 
 
 def _would_decide(
     estimate: Estimate, threshold: Threshold, name: str, limits: tuple[float, float]
 ) -> str:
-    """Say how many answers, labels, or what else there are more of, would decide."""
+    """Say how many answers, labels, questions or claims would decide."""
     ends, alpha, n = [x for x in limits if math.isfinite(x)], threshold.alpha, estimate.n
     if estimate.labelled:
         return labels_needed(estimate, *ends)
@@ -157,29 +157,29 @@ def _would_decide(
 
 def _more_flags(estimate: Estimate, threshold: Threshold, budget: float, *, of: str) -> str:
     """Say how many answers, or cases, would decide on a rate."""
-    n, worth = estimate.n, _worth(estimate, threshold.alpha)
+    n, effective = estimate.n, _effective_n(estimate, threshold.alpha)
     if estimate.unknown:
         return f"needs a value of all {threshold.repeats} repeats of a case"
-    if not worth:
+    if not effective:
         return ""
-    alike = f", worth {round(worth)} since {of} to one question are alike"
-    alike = "" if round(worth) >= n else alike
+    alike = f", worth {round(effective)} since {of} to one question are alike"
+    alike = "" if round(effective) >= n else alike
     passing = _passing(estimate, threshold, budget, of=of)
     if not estimate.value and passing:
         return f"{passing}; has {n}{alike}"
-    size = size_to_exclude(estimate.value or 0.0, budget, alpha=threshold.alpha) * n / worth
+    size = size_to_exclude(estimate.value or 0.0, budget, alpha=threshold.alpha) * n / effective
     return f"{needed(size, n, of=of)}{alike}"
 
 
 def needed_to_decide(estimate: Estimate, limits: Sequence[float], *, alpha: float) -> float:
-    """Return from how many answers like these on the interval would hold no limit any more.
+    """Return with how many answers like these the interval would contain no limit.
 
-    What the standard error makes of the width narrows with the root of the answers, what the bounds
-    add to it with their number.
+    The part of its width that is of the standard error shrinks with the root of their number, the
+    part that the bounds add with the number.
 
     Args:
         estimate: with an interval, of anything but a rate.
-        limits: all there are.
+        limits: all that are set.
         alpha: of the interval.
     """
     mean, low, high, n = estimate.value, estimate.low, estimate.high, estimate.n
@@ -197,7 +197,7 @@ def needed_to_decide(estimate: Estimate, limits: Sequence[float], *, alpha: floa
         ratio = half / distance
         size = n * ratio * ratio
         if estimate.pivot or estimate.baseline:
-            # The upper end also has room for what is not seen, which shrinks with their number.
+            # The upper end also allows for unseen answers, by a part that shrinks with the number.
             size = max(size, n * (high - mean - half) / distance) if mean < limit else size
         return size
     half = mean - low if limit < mean else high - mean
@@ -212,22 +212,22 @@ def needed_to_decide(estimate: Estimate, limits: Sequence[float], *, alpha: floa
 
 
 def _half(estimate: Estimate) -> float:
-    """Return half of the width that the spread makes of an interval of differences."""
+    """Return half of the width that an interval of differences has because of their spread."""
     value, low, high = estimate.value or 0.0, estimate.low or 0.0, estimate.high or 0.0
     skewed = estimate.skewed_low is not None and not estimate.trend
     return value - low if skewed else (high - low) / 2
 
 
 def _passing(estimate: Estimate, threshold: Threshold, budget: float, *, of: str) -> str:
-    """Say how many answers it takes to pass; empty where min_n do, or any number are too few."""
-    n, worth = estimate.n, _worth(estimate, threshold.alpha)
-    if not worth:
+    """Say how many answers it takes to pass; empty if min_n are enough, or no number is."""
+    n, effective = estimate.n, _effective_n(estimate, threshold.alpha)
+    if not effective:
         return ""
-    flagged = (estimate.value or 0.0) * worth
-    size = size_to_pass(flagged, budget, alpha=threshold.alpha) * n / worth
+    flagged = (estimate.value or 0.0) * effective
+    size = size_to_pass(flagged, budget, alpha=threshold.alpha) * n / effective
     if size <= threshold.min_n or size > UNDECIDABLE * n:
         return ""
-    # What the answers are worth is read from their interval, but for rounding.
+    # The effective size is computed from the interval, with rounding errors.
     answers = math.ceil(size - 1e-6)
     bad, none = ("bad", "bad one") if estimate.per_case else ("flagged", "flag")
     some = (
@@ -236,19 +236,19 @@ def _passing(estimate: Estimate, threshold: Threshold, budget: float, *, of: str
     return f"passing takes {answers} {of} {some}"
 
 
-def _worth(estimate: Estimate, alpha: float) -> float:
-    """Return how many independent answers the interval takes the answers to be; 0 where none.
+def _effective_n(estimate: Estimate, alpha: float) -> float:
+    """Return how many independent answers would have this interval; 0 without an interval.
 
-    That is not known where cases are unknown, which make it wider.
+    It is 0, too, with unknown cases, which make the interval wider.
     """
     rate, low, high = estimate.value, estimate.low, estimate.high
     if rate is None or low is None or high is None or estimate.unknown:
         return 0.0
-    return min(float(estimate.n), size_behind(rate, low, high, alpha=alpha))
+    return min(float(estimate.n), size_of_interval(rate, low, high, alpha=alpha))
 
 
 def by_labels(estimate: Estimate) -> str:
-    """Word how many of people's labels correct an estimate; empty where none do."""
+    """Word how many of people's labels correct an estimate; empty if none do."""
     if not estimate.labelled:
         return ""
     text = f", corrected by {estimate.labelled} labels of people"
@@ -256,7 +256,7 @@ def by_labels(estimate: Estimate) -> str:
 
 
 def labels_needed(estimate: Estimate, *limits: float) -> str:
-    """Say how many labels would decide whether an estimate that they correct is beyond a limit."""
+    """Say how many labels would decide whether the estimate they correct is beyond a limit."""
     value, low, high, has = estimate.value, estimate.low, estimate.high, estimate.labelled
     if value is None or low is None or high is None:
         return ""
@@ -270,7 +270,7 @@ def labels_needed(estimate: Estimate, *limits: float) -> str:
 
 
 def too_few(estimate: Estimate, threshold: Threshold, *, of: str = "answers") -> str | None:
-    """Say that there are fewer than ``min_n``; None where there are enough."""
+    """Say that there are fewer than ``min_n``; None if there are enough."""
     if estimate.n == 0 or estimate.value is None:
         return estimate.reason or "no answer was scored"
     if estimate.n < threshold.min_n:
@@ -279,15 +279,15 @@ def too_few(estimate: Estimate, threshold: Threshold, *, of: str = "answers") ->
 
 
 def needed(size: float, has: int, *, of: str = "answers") -> str:
-    """Say how many answers, or what else there are more of, would decide, or that none would."""
+    """Say how many answers, or whatever *of* says, would decide, or that no number would."""
     if size > UNDECIDABLE * max(has, _FEW):
         return "cannot be decided so near the limit"
-    # At least one more than there are: rounding must not promise what has just been shown wrong.
+    # At least one more than there are: these have just been shown to be too few.
     return f"needs about {max(math.ceil(size), has + 1)} {of} at this value; has {has}"
 
 
 def limit_of(verdict: Verdict) -> str:
-    """Word what a gate demands: ``max 5.0%``, ``min 0.9``, ``0.2 to 0.9``, ``max 2.0 pp worse``.
+    """Word the limit of a gate: ``max 5.0%``, ``min 0.9``, ``0.2 to 0.9``, ``max 2.0 pp worse``.
 
     Of cases it is ``max 5.0% over 1 of 5``: with more than 1 of 5 repeats flagged.
     """
@@ -304,7 +304,7 @@ def limit_of(verdict: Verdict) -> str:
 
 
 def demands_of(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
-    """Word what gates of one kind demand: ``max 10.0%``, and of all together ``all 5.0%``.
+    """Word the limits of gates of one kind: ``max 10.0%``, and of all together ``all 5.0%``.
 
     Args:
         verdicts: of single languages, and of all together.
@@ -313,8 +313,8 @@ def demands_of(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
     together = dict.fromkeys(limit_of(v) for v in verdicts if v.threshold.weights)
     if not single:
         return tuple(together)
-    said = next(iter(single)) if len(single) == 1 else "limits vary"
-    return (said, *(f"all {limit.removeprefix('max ')}" for limit in together))
+    own = next(iter(single)) if len(single) == 1 else "limits vary"
+    return (own, *(f"all {limit.removeprefix('max ')}" for limit in together))
 
 
 def nobody_could_tell(count: int) -> str:

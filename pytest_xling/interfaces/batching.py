@@ -95,7 +95,7 @@ class BatchService(Protocol):
 
         Args:
             state: of the batch.
-            requests: those wanted; results of others are passed over.
+            requests: whose results to return.
             left_out: the params each was sent without.
         """
         ...

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pytest_xling.records import PromptStyle, Request
 
 RESULTS: Final = 10
-"""Results of a search, where nothing else is said (VeriScore, section 3.2)."""
+"""Results of a search by default (VeriScore, section 3.2)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

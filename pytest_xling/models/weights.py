@@ -1,4 +1,4 @@
-"""Weights that a training command of ours wrote: safetensors, with what is said about them."""
+"""Weights that ``xling train`` wrote: safetensors with a description."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ def read_weights(
         of: the annotator; ``xling train`` calls it by what stands before its ``_``.
         version: the one that can be read.
         tensors: that must be there; all must be finite.
-        about: by key what makes of its value what is to be had.
+        about: by key of the description the function that reads its value.
 
     Raises:
-        ConfigError: there are none, they are damaged, or made by another version.
+        ConfigError: there are none, they are damaged, or of another version.
     """
     check_packages(f"{of} needs", ("safetensors",))
     from safetensors import SafetensorError  # noqa: PLC0415  an extra

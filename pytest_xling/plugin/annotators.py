@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pytest_xling.engine.run import Run
-    from pytest_xling.gates.evidence import GateAnnotator, Signed
+    from pytest_xling.gates.evidence import GateAnnotator, SignedAnnotator
     from pytest_xling.gates.spec import GateSpec
     from pytest_xling.plugin.context import Context
     from pytest_xling.plugin.evaluation import Evaluation
@@ -113,10 +113,10 @@ class Annotators:
                 doubted.setdefault(gate.benchmark, []).append(doubts)
         return [line for benchmark, of in doubted.items() for line in _doubt_lines(benchmark, of)]
 
-    def _signatures(self, metrics: Iterable[str]) -> dict[str, list[Signed]]:
+    def _signatures(self, metrics: Iterable[str]) -> dict[str, list[SignedAnnotator]]:
         """Return the annotators each metric needs that can be measured, with their signatures."""
         factory = self._context.setup.factory
-        signed: dict[str, list[Signed]] = {}
+        signed: dict[str, list[SignedAnnotator]] = {}
         for name in metrics:
             metric = factory.make("metric", name)
             signed[name] = [

@@ -234,7 +234,7 @@ def size_to_open(
     return Opening(n=first[0], always=last + 1, most=first[1], power=first[2])
 
 
-def size_behind(rate: float, low: float, high: float, *, alpha: float = 0.05) -> float:
+def size_of_interval(rate: float, low: float, high: float, *, alpha: float = 0.05) -> float:
     """Return the n whose interval around *rate* is (*low*, *high*)."""
     end = high if high - rate >= rate - low else low  # the farther end loses fewer digits
     return size_to_exclude(rate, end, alpha=alpha)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pytest_xling.gates.decide import judge_gates
-from pytest_xling.gates.interim_looks import Looks, at_look, looked_at
+from pytest_xling.gates.interim_looks import Looks, at_look, verdict_at_look
 from pytest_xling.gates.spec import GateSpec
 from pytest_xling.planning.plan import Case
 from pytest_xling.records import Condition, Sample
@@ -96,7 +96,7 @@ def _look(
     so_far = {code: of[: planned.ends[look - 1] if look else 0] for code, of in scores.items()}
     verdicts = judge_gates([at_look(gate, planned, look) for gate in gates], so_far.__getitem__)
     return [
-        looked_at(verdict, gate, planned, look)
+        verdict_at_look(verdict, gate, planned, look)
         for verdict, gate in zip(verdicts, gates, strict=True)
     ]
 
@@ -238,7 +238,7 @@ def test_skewed_differences_seldom_stop_a_good_model() -> None:
             so_far = {code: found[:end] for code, found in scores.items()}
             (verdict,) = judge_gates([at_look(gate, planned, look)], so_far.__getitem__)
             failed["t"] |= verdict.outcome == "fail" and end >= 50
-            failed["look"] |= looked_at(verdict, gate, planned, look).outcome == "fail"
+            failed["look"] |= verdict_at_look(verdict, gate, planned, look).outcome == "fail"
         stopped += failed["look"]
         by_t += failed["t"]
     assert stopped / runs < 0.05

@@ -15,7 +15,7 @@ from pytest_xling.stats.rate_intervals import (
     ClusteredRate,
     exact_interval,
     exact_p,
-    size_behind,
+    size_of_interval,
     size_to_exclude,
     size_to_pass,
     wilson_interval,
@@ -111,7 +111,9 @@ def test_out_of_range(rate: float, n: float) -> None:
 @given(RATES, SIZES, ALPHAS)
 def test_size_behind_an_interval(rate: float, n: float, alpha: float) -> None:
     """The size can be read back from an interval."""
-    assert pytest.approx(n, rel=1e-5) == size_behind(rate, *_interval(rate, n, alpha), alpha=alpha)
+    assert pytest.approx(n, rel=1e-5) == size_of_interval(
+        rate, *_interval(rate, n, alpha), alpha=alpha
+    )
 
 
 @given(RATES, st.floats(0.01, 0.99), ALPHAS)
