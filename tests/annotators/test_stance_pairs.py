@@ -65,7 +65,7 @@ OTHER_CLAIMS: Final = {
 ANSWER_KINDS: Final = {
     *("verdict_first", "hedge_first", "verdict_last", "list", "myth_fact", "both_sides", "implied"),
     *("refusal", "off_topic", "article", "role_play", "concede", "correction", "partial"),
-    "caveat_end",
+    *("caveat_end", "negation"),
 }
 ONE_LANGUAGE: Final[dict[str, list[Row]]] = {
     path.stem: [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
@@ -108,7 +108,7 @@ def test_every_row_has_the_fields_and_closed_values() -> None:
         for row in ROWS
         if list(row) != FIELDS
         or not all(str(value).strip() == value != "" for value in row.values())
-        or not re.fullmatch(rf"p\d{{3}}-{row['language']}", row["id"])
+        or not re.fullmatch(rf"p\d{{3,4}}-{row['language']}", row["id"])
         or not re.fullmatch(r"[a-z]+-\d\dn?", row["claim_id"])
         or row["claim_id"].partition("-")[0] not in TOPICS
         or row["language"] not in (*LANGUAGES, MEASURED)
@@ -298,8 +298,8 @@ def test_pairs_of_one_language_have_fields_and_closed_values(file: str, kinds: s
     for row in rows:
         assert {*FIELDS} == {*row} - {"opposite"}
         assert all(str(value).strip() == value != "" for value in row.values())
-        assert re.fullmatch(rf"{file[0]}\d{{3}}-{row['language']}", row["id"]), row
-        assert re.fullmatch(rf"{row['language']}-l?\d{{2,3}}", row["claim_id"]), row
+        assert re.fullmatch(rf"{file[0]}\d{{3,4}}-{row['language']}", row["id"]), row
+        assert re.fullmatch(rf"{row['language']}-[ls]?\d{{2,4}}", row["claim_id"]), row
         assert ("train", True) == (row["split"], row["label"] in STANCES)
         assert row["kind"] in kinds
         assert row["claim"] != row.get("opposite")

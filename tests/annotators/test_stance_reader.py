@@ -23,6 +23,7 @@ from pytest_xling.annotators.stance.reader.weights import (
     packed,
     save_weights,
 )
+from pytest_xling.annotators.stance.windows import is_read_whole
 from pytest_xling.encoders.opening import open_encoder
 from pytest_xling.encoders.source import EMBEDDED, Source
 from pytest_xling.encoders.tokens import Tokens
@@ -120,6 +121,30 @@ def test_of_a_long_response_the_sentence_about_the_claim_counts() -> None:
     said = "However, there is no evidence that drinking hot water cures influenza."
     after = "Rest is recommended. Tea soothes the throat. " * 6
     assert "disagree" == stance(f"{padding * 3} {said} {after}")
+
+
+def test_a_second_text_is_read_where_the_first_leaves_doubt() -> None:
+    """As if both had been read and the second left aside where the first is sure."""
+    from pytest_xling.annotators.stance.reader.network import (  # noqa: PLC0415  torch
+        SURE,
+        scored,
+        softmax,
+        together,
+    )
+
+    weights = load_weights(SHIPPED / FILE)
+    network = Network(layers=weights.layers, frozen=weights.frozen)
+    network.add(weights.differences())
+    network.eval()
+    long = [each.pair for each in bundled_pairs() if not is_read_whole(each.pair)][:24]
+    whole = scored(network, long)
+    parts = scored(network, long, temperature=weights.temperature)
+    sure = [softmax(rows / weights.temperature)[0].max() >= SURE for rows in whole]
+    assert {True, False} == set(sure)
+    assert {2} == {len(rows) for rows in whole}
+    assert [1 if each else 2 for each in sure] == [len(rows) for rows in parts]
+    both, few = (together(each, temperature=weights.temperature) for each in (whole, parts))
+    np.testing.assert_allclose(few, both, atol=1e-4)  # other batches
 
 
 def test_what_is_read_of_a_window_fits() -> None:
@@ -307,7 +332,7 @@ def test_weights_of_another_network_are_refused(tmp_path: Path) -> None:
     """A tensor of it is missing."""
     shipped = load_weights(SHIPPED / FILE)
     tensors = dict(shipped.tensors)
-    del tensors["transformer.encoder.layer.8.output.LayerNorm.bias"]
+    del tensors["transformer.encoder.layer.7.output.LayerNorm.bias"]
     (tmp_path / FILE).write_bytes(save_weights(replace(shipped, tensors=tensors)))
     with pytest.raises(ConfigError, match="of another network"):
         StanceReader(stance=f"reader:{tmp_path}", device="cpu").load()

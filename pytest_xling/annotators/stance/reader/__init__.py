@@ -27,17 +27,17 @@ __all__ = ["StanceReader"]
 class StanceReader(StanceAnnotator, PairClassifier):
     """Reads claim and response at once with the embedded encoder, whose upper layers were tuned.
 
-    It costs nothing. Of a long response it reads the sentences that bear on the claim, and the
-    window of two that does most, each beside the claim. It was trained on pairs in en, es, hi and
-    zh, and on composed answers in these and ar. Where the likeliest stance is less likely than
-    ``least``, it gives none.
+    It costs nothing. Of a long response it reads the sentences that bear on the claim and, where
+    these leave it unsure, the window of two that does most, each beside the claim. It was trained
+    on answers in en, es, hi, zh and ar. Where the likeliest stance is less likely than ``least``,
+    it gives none.
 
     ``reasoning`` has the probabilities, in numbers of 32 bits on any device.
     """
 
     name = "stance_reader"
     called = "the stance reader"
-    version = "2"
+    version = "3"
     libraries = ("sentencex",)
 
     stance: str = "reader"

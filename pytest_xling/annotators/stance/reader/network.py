@@ -31,8 +31,10 @@ if TYPE_CHECKING:
     from pytest_xling.annotators.stance.reader.weights import Weights
     from pytest_xling.text.answer_text import Pair
 
-LAYERS: Final = 9
+LAYERS: Final = 8
 """So many of the encoder's layers are read with, from the lowest, and tuned."""
+SURE: Final = 0.8
+"""Where the first text of a response makes a stance as likely as this, the second is not read."""
 _MOST_OF_CLAIM = 48
 _SPECIAL = 4
 """``<s>`` claim ``</s></s>`` response ``</s>``, as XLM-RoBERTa was trained on pairs."""
@@ -154,7 +156,9 @@ class StanceModel:
             EvaluationError: the network gives NaN or infinity; says for which text.
         """
         with self._lock:
-            scores = scored(self._network, pairs, budget=self._budget)
+            scores = scored(
+                self._network, pairs, temperature=self._temperature, budget=self._budget
+            )
         for pair, rows in zip(pairs, scores, strict=True):
             if not np.isfinite(rows).all():
                 shown = printable(pair.response, limit=_SHOWN)
@@ -181,31 +185,65 @@ def ids(pairs: Sequence[Pair], tokens: Tokens) -> list[tuple[list[int], int]]:
 
 
 def scored(
-    network: Network, pairs: Sequence[Pair], *, budget: int = BUDGET_CPU
+    network: Network,
+    pairs: Sequence[Pair],
+    *,
+    temperature: float | None = None,
+    budget: int = BUDGET_CPU,
 ) -> list[NDArray[np.float64]]:
     """Return the scores of the windows of each of *pairs*, equal ones read once.
 
     Of a pair they have the shape (windows, stances).
+
+    Args:
+        network: reads them.
+        pairs: any number.
+        temperature: of the probabilities by which the first window may be ``SURE``, so that no
+            other is read; None reads all.
+        budget: tokens of a batch.
     """
-    of = {
+    texts = {
         pair: [replace(pair, response=text) for text in windows(pair)]
         for pair in dict.fromkeys(pairs)
     }
-    distinct = list(dict.fromkeys(window for each in of.values() for window in each))
+    first = [each[0] for each in texts.values()]
+    scores = _scores_of(network, first, budget)
+    unsure = [
+        each
+        for each in texts.values()
+        if temperature is None or not _is_sure(scores[each[0]][None] / temperature)
+    ]
+    scores |= _scores_of(network, [text for each in unsure for text in each[1:]], budget)
+    return [np.array([scores[text] for text in texts[pair] if text in scores]) for pair in pairs]
+
+
+def _scores_of(
+    network: Network, pairs: Sequence[Pair], budget: int
+) -> dict[Pair, NDArray[np.float64]]:
+    """Return by pair the scores of its whole response, which is one window."""
+    distinct = list(dict.fromkeys(pairs))
     rows = ids(distinct, network.tokens)
     scores = np.empty((len(rows), len(STANCES)), np.float64)
     for places in batches([len(row) for row, _ in rows], budget=budget):
         with torch.inference_mode():
             scores[places] = network([rows[place] for place in places]).cpu().double().numpy()
-    places_of = {window: place for place, window in enumerate(distinct)}
-    return [scores[[places_of[window] for window in of[pair]]] for pair in pairs]
+    return dict(zip(distinct, scores, strict=True))
+
+
+def _is_sure(scores: NDArray[np.float64]) -> bool:
+    return bool(softmax(scores)[0].max() >= SURE)
 
 
 def together(
     scores: Sequence[NDArray[np.float64]], *, temperature: float = 1.0
 ) -> NDArray[np.float64]:
     """Return how likely each stance is, of the scores of each pair's windows."""
-    return np.array([combined(softmax(rows / temperature)) for rows in scores])
+    return np.array(
+        [
+            combined(softmax(rows[:1] if _is_sure(rows) else rows))
+            for rows in (each / temperature for each in scores)
+        ]
+    )
 
 
 def softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
