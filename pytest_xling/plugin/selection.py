@@ -142,7 +142,7 @@ class Selection:
         Else return all, and one where the shard has none: they are deselected after all selection.
         """
         shard = self._setup.shard
-        if shard is None or _select_by_number(self._context.config):
+        if shard is None or _may_select_by_number(self._context.config):
             return cases
         return [case for case in cases if shard.has(case)] or cases[:1]
 
@@ -570,7 +570,7 @@ def _naming_test(nodeid: str) -> Iterator[None]:
         raise MisconfiguredError(msg) from error
 
 
-def _select_by_number(config: pytest.Config) -> bool:
+def _may_select_by_number(config: pytest.Config) -> bool:
     """Tell whether hooks may select tests otherwise than each by itself, as ``-k`` does.
 
     Such as one that samples tests: a conftest.py's, another plugin's, or pytest's by earlier runs.

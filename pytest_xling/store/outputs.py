@@ -14,7 +14,7 @@ from pytest_xling.store.rows import keep
 from pytest_xling.store.schema import inputs, leases, outputs, steps
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from sqlalchemy import Connection
 
@@ -109,7 +109,9 @@ def newest(
     connection: Connection, keys: Collection[bytes], *, since: float = 0.0
 ) -> dict[bytes, str]:
     """Return the newest outputs for *keys* that were stored since *since*, by any step."""
-    rows = _newest_rows(connection, keys, since)
+    rows: dict[bytes, tuple[float, str]] = {}
+    for key, time_s, output in _rows_since(connection, keys, since):
+        rows[key] = max(rows.get(key, (time_s, output)), (time_s, output))
     return {key: output for key, (_, output) in rows.items()}
 
 
@@ -120,18 +122,20 @@ def times_of(
 
     Those without one since *since* are left out.
     """
-    return {key: time_s for key, (time_s, _) in _newest_rows(connection, keys, since).items()}
+    times: dict[bytes, float] = {}
+    for key, time_s, _ in _rows_since(connection, keys, since):
+        times[key] = max(times.get(key, time_s), time_s)
+    return times
 
 
-def _newest_rows(
+def _rows_since(
     connection: Connection, keys: Collection[bytes], since: float
-) -> dict[bytes, tuple[float, str]]:
-    rows: dict[bytes, tuple[float, str]] = {}
+) -> Iterator[tuple[bytes, float, str]]:
+    """Yield key, time and output of what was stored for *keys* since *since*."""
     for chunk in _chunks(sorted(keys)):
         for key, _, output, time_s in connection.execute(_find, {"keys": chunk}):
             if time_s >= since:
-                rows[key] = max(rows.get(key, (time_s, output)), (time_s, output))
-    return rows
+                yield key, time_s, output
 
 
 def alternatives(connection: Connection, step: int) -> list[int]:

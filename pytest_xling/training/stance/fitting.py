@@ -132,11 +132,13 @@ def train(
     scores = scored(network, [pair.pair for pair in left_out])
     labels = np.array([STANCES.index(pair.label) for pair in left_out])
     losses = [_loss(together(scores, temperature=each), labels) for each in _TEMPERATURES]
-    about["temperature"] = round(float(_TEMPERATURES[int(np.argmin(losses))]), 4)
+    temperature = round(float(_TEMPERATURES[int(np.argmin(losses))]), 4)
+    about["temperature"] = temperature
+    shares = together(scores, temperature=temperature)
     return Trained(
         weights=Weights(tensors=tensors, about=about),
         left_out=left_out,
-        stances=tuple(STANCES[place] for place in together(scores).argmax(axis=1)),
+        stances=tuple(STANCES[place] for place in shares.argmax(axis=1)),
     )
 
 
