@@ -220,6 +220,9 @@ def test_what_cannot_be_a_percentage_is_given_no_hint(tmp_path: Path) -> None:
         ("weights: {hi: 0, zh: 0}", "1: weights: no language has a weight above 0"),
         ("weights: {hi: 1, hindi: 2}", "1: weights.hindi: 'hi' has a weight already"),
         ("weights: [hi]", "1: weights: expected `key: value`"),
+        ("required_languages: hi", "1: required_languages: expected a list such as [hi, zh], not"),
+        ("required_languages: []", "1: required_languages: expected a list such as [hi, zh], not"),
+        ("required_languages: [hi1]", "1: required_languages: unknown language"),
         # Metrics that say no limit.
         (
             _metric("alpha: 0.1"),

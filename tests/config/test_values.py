@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_xling.config import values
+from pytest_xling.config.request import request_item
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -119,6 +120,11 @@ NO_EMPATHY = ("", "head:", "heads", "llm:gpt-4o", "nli:x")
         (values.stop_early, "pocock:1", "give 2 to 50 looks, as in pocock:10"),
         (values.stop_early, "obrien-fleming:", "give 2 to 50 looks, as in obrien-fleming:10"),
         (values.stop_early, "pocock:51", "give 2 to 50 looks"),
+        (request_item, "top_p", "is not NAME=VALUE; write such as top_p=0.9"),
+        (request_item, "a..b=1", "is not NAME=VALUE"),
+        (request_item, "tools=[{", "is no JSON"),
+        (request_item, "max_tokens=5", "say --xling-max-tokens"),
+        (request_item, "stream=true", "stream is not for here: answers are read whole"),
     ],
 )
 def test_refused(parse: Callable[[str], object], text: str, expected: str) -> None:

@@ -41,6 +41,7 @@ def test_parameters_are_signed() -> None:
         ({"repetition.times": 1}, r"times must be at least 2"),
         ({"sentence_languages.max_chars": 0}, r"max_chars must be at least 1"),
         ({"factuality.text_in": "native"}, r"metric 'factuality' has no parameter 'text_in'\."),
+        ({"thought_language.english": "en"}, r"thought_language.english must be true or false"),
     ],
 )
 def test_mistakes_are_named(own: dict[str, str | float | bool | None], expected: str) -> None:

@@ -29,39 +29,30 @@ def everywhere(project: Project) -> Project:
 
 
 @pytest.mark.slow
-def test_swedish_and_amharic_are_asked_and_told(everywhere: Project) -> None:
-    """Right answers pass; English ones to both are wrong, and the reason names the language."""
-    outcome = everywhere.run("--model=scripted", "--langs=sv,Amharic")
+def test_they_are_asked_and_judged_as_far_as_they_can_be(everywhere: Project) -> None:
+    """Right answers pass; English ones are wrong where somebody can tell; on workers, too.
+
+    Commands show the run where the benchmark that declares a language is gone.
+    """
+    asked = "--langs=sv,Amharic,yue,elvish"
+    outcome = everywhere.run("--model=scripted", asked)
     assert outcome.code == 0, outcome.out + outcome.err
-    assert {"test_answer[q0000-sv]", "test_answer[q0000-am]"} <= outcome.cases.keys()
+    assert {f"test_answer[q0000-{code}]" for code in ASKED} <= outcome.cases.keys()
     script = everywhere.script(
         "rules:\n  - text: Bread rises because yeast makes gas in the warm dough all night.\n"
     )
-    everywhere.run(script, "--langs=sv,am")
+    everywhere.run(script, asked, "-n2")
     wrong = {s.language: (s.value, s.reason) for s in everywhere.scores() if "wrong" in s.metric}
-    assert {"sv": 1.0, "am": 1.0} == {code: value for code, (value, _) in wrong.items()}
-    assert "expected Swedish (sv)" in str(wrong["sv"])
-    assert "written in Latin letters" in str(wrong["am"])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("workers", [(), ("-n2",)], ids=["alone", "xdist"])
-def test_a_language_nobody_identifies_has_no_value_and_a_reason(
-    everywhere: Project, workers: tuple[str, ...]
-) -> None:
-    """One that was not measured, and one of the project's own, also on workers."""
-    outcome = everywhere.run("--model=scripted", "--langs=yue,elvish", *workers)
-    assert {"test_answer[q0000-yue]", "test_answer[q0000-x-elvish]"} <= outcome.cases.keys()
-    wrong = {s.language: (s.value, s.reason) for s in everywhere.scores() if "wrong" in s.metric}
-    assert {"yue": None, "x-elvish": None} == {code: value for code, (value, _) in wrong.items()}
-    assert "no identifier has been measured on Cantonese" in str(wrong["yue"])
-    assert "declares no identifier for Elvish" in str(wrong["x-elvish"])
-
-
-@pytest.mark.slow
-def test_commands_show_a_run_in_a_language_they_do_not_know(everywhere: Project) -> None:
-    """The benchmark that declares it may be gone."""
-    everywhere.run("--model=scripted", "--langs=sv,x-elvish")
+    assert {"sv": 1.0, "am": 1.0, "yue": None, "x-elvish": None} == {
+        code: value for code, (value, _) in wrong.items()
+    }
+    for code, why in {
+        "sv": "expected Swedish (sv)",
+        "am": "written in Latin letters",
+        "yue": "no identifier has been measured on Cantonese",
+        "x-elvish": "declares no identifier for Elvish",
+    }.items():
+        assert why in wrong[code][1]
     everywhere.write("benchmarks/bread/prompts.yaml", 'chat: "{question}"\n')
     for command in (("show", "latest", "--verbose"), ("runs",), ("report", "latest", "-o", "r")):
         done = everywhere.xling(*command)

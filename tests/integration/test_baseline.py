@@ -146,17 +146,6 @@ def test_a_checked_in_file_and_a_promoted_model(bread: Project) -> None:
     assert "candidate" not in bread.xling("promote", "--list").stdout
 
 
-@pytest.mark.slow
-def test_from_the_environment_and_an_ini_file(bread: Project) -> None:
-    """Wherever it is said; a file is found from where it is said."""
-    bread.xling("export", "base-1", "-o", "base.json")
-    told = "xling: baseline base.json: run base-1"
-    bread.write("pytest.ini", "[pytest]\nxling_baseline = base.json\n")
-    assert told in _candidate(bread, "--collect-only").out
-    bread.environment["XLING_BASELINE"] = "base-1"
-    assert "xling: baseline run base-1 of" in _candidate(bread, "--collect-only").out
-
-
 def test_mistakes_are_found_before_anything_is_asked(bread: Project) -> None:
     """Exit 4, and no run is begun; tests/analysis/test_baseline.py has the others."""
     outcome = _candidate(bread, "--baseline=base-2", "-n2")
@@ -166,8 +155,8 @@ def test_mistakes_are_found_before_anything_is_asked(bread: Project) -> None:
 
 
 @pytest.mark.slow
-def test_other_questions_and_another_way_of_scoring(bread: Project) -> None:
-    """Hindi questions reworded by more than half, and a parameter of a metric changed: errors."""
+def test_other_questions(bread: Project) -> None:
+    """Hindi questions reworded by more than half are others: its gates are errors."""
     path = bread.benchmark / "data" / "hi.jsonl"
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     for row in rows[:13]:
@@ -176,20 +165,9 @@ def test_other_questions_and_another_way_of_scoring(bread: Project) -> None:
     outcome = bread.run("--model=scripted:then.yaml", "--baseline=base-1")
     assert 1 == outcome.code, outcome.out + outcome.err
     verdicts = bread.verdicts()
-    assert "base-1 has only 11 of 24 questions, fewer than half" == (
-        verdicts["no_answer-drop-hi"].reason
+    assert ("error", "base-1 has only 11 of 24 questions, fewer than half") == (
+        verdicts["no_answer-drop-hi"].outcome,
+        verdicts["no_answer-drop-hi"].reason,
     )
-    assert "error" == verdicts["no_answer-drop-hi"].outcome
     assert "inconclusive" == verdicts["no_answer-drop-es"].outcome
     assert "2 of 9 gates cannot be judged" in outcome.out
-    limits = "    answer_length: {ceiling: 500}\n    repetition: {max_drop: 0.3}\n"
-    bread.write("thresholds.yaml", THRESHOLDS + limits)
-    bread.write_tests(*METRICS, "repetition")
-    same = ("--model=scripted:then.yaml", "--langs=en")
-    first = bread.run(*same, "--xling-run-name=base-2")
-    assert 0 == first.code, first.out
-    again = bread.run(*same, "--baseline=base-2", "--xling-param=repetition.times=5")
-    assert 1 == again.code, again.out
-    assert "made in another way than in base-2: times: 4 there, 5 here" == (
-        bread.verdicts()["repetition-drop-en"].reason
-    )

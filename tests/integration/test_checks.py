@@ -82,16 +82,6 @@ def test_checks_are_metrics(checked: Project) -> None:
     assert "41 characters" in checked.xling("show", "latest", "--verbose").stdout
 
 
-@pytest.mark.slow
-def test_a_changed_check_is_scored_anew(checked: Project) -> None:
-    """The answers are kept, and asked for no more."""
-    checked.run("--model=scripted:script.yaml", "--langs=es", "-n0")
-    assert 1.0 in {s.value for s in checked.scores() if s.metric == "no_apology"}
-    checked.write("benchmarks/bread/prompts.yaml", PROMPTS.replace("lo siento", "perdón"))
-    checked.run("--model=scripted:script.yaml", "--langs=es", "-n0")
-    assert {0.0} == {s.value for s in checked.scores() if s.metric == "no_apology"}
-
-
 @pytest.mark.parametrize("tests", [("no_apology", "shrot"), ("no_apology", "short")])
 def test_their_names_are_known_before_anything_is_asked(
     checked: Project, tests: tuple[str, ...]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.integration.project import QUESTIONS, kill, wait_until
+from tests.integration.project import QUESTIONS
 from tests.servers.batch_server import serving_batches
 
 if TYPE_CHECKING:
@@ -112,24 +112,6 @@ def test_an_estimate_counts_every_turn(project: Project, server: OpenaiServer) -
 
 
 @pytest.mark.slow
-def test_no_turn_is_paid_for_twice(project: Project, server: OpenaiServer) -> None:
-    """After kill -9 in the middle of a conversation, it goes on where it was."""
-    server.behave(type(server.behaviour)(echo=True, delay_s=1))
-    named = (*MODEL, "--xling-run-name=night", "--xling-max-connections=1")
-    process = project.popen(*named, "-q", new_session=True)
-    wait_until(lambda: server.requests >= 5, process)
-    kill(process)
-    before = server.requests
-    server.behave(type(server.behaviour)(echo=True))
-    outcome = project.run(*named)
-    assert 0 == outcome.code, outcome.out
-    assert 2 * QUESTIONS_ASKED == len(project.answers())
-    # What was under way when the process died, and what it had not written yet, is asked again.
-    assert 2 * 3 * QUESTIONS_ASKED <= server.requests <= 2 * 3 * QUESTIONS_ASKED + 2
-    assert before >= 5
-
-
-@pytest.mark.slow
 def test_each_turn_is_a_batch(project: Project) -> None:
     """With the replies of the batch before; a run that goes on asks for the rest only."""
     project.write("benchmarks/bread/prompts.yaml", PROMPTS)
@@ -178,29 +160,6 @@ def test_rows_have_their_own(project: Project, server: OpenaiServer) -> None:
     assert whole == [message["role"] for message in messages[-1]]
     assert "It rises." == messages[-1][3]["content"]
     assert {"¿Y eso?", "¿Y eso qué es?"} == {a.response["text"] for a in project.answers()}
-
-
-@pytest.mark.parametrize(
-    ("prompts", "said"),
-    [
-        ('system: "For {who}."\nchat: "{question}"\n', "names the field 'who'"),
-        ('chat: "{question}"\nturns: ["{nobody}?"]\n', "names the field 'nobody'"),
-        ('chat: "{question}"\nrequest: {temperature: 1}\n', "say --xling-temperatures"),
-        (
-            'chat: "{question}"\nturns: [[{role: assistant, content: So.}]]\n',
-            "the model answers a user or a tool's result",
-        ),
-    ],
-)
-def test_mistakes_end_with_status_4(
-    project: Project, server: OpenaiServer, prompts: str, said: str
-) -> None:
-    """Before anything is asked; tests/planning/test_mistakes.py has those in prompts.yaml alone."""
-    project.write("benchmarks/bread/prompts.yaml", prompts)
-    told = project.refused(*MODEL)
-    assert said in told
-    assert "prompts.yaml" in told
-    assert 0 == server.requests
 
 
 def test_a_model_that_only_continues_text_is_refused(project: Project) -> None:

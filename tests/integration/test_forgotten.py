@@ -81,21 +81,6 @@ def test_a_required_language_that_is_gone(project: Project, *, of_one: bool) -> 
     assert "has no hi" in gone.err
 
 
-@pytest.mark.parametrize(
-    ("said", "told"),
-    [
-        ("hi", "expected a list such as [hi, zh], not 'hi'"),
-        ("[]", "expected a list such as [hi, zh], not []"),
-        ("[hi1]", "unknown language"),
-    ],
-)
-def test_required_languages_are_read(project: Project, said: str, told: str) -> None:
-    """What is no list of languages is refused, with its line."""
-    project.write("thresholds.yaml", f"required_languages: {said}\n{LIMITS}")
-    refused = project.refused("--model=scripted")
-    assert f"thresholds.yaml:1: required_languages: {told}" in refused
-
-
 @pytest.mark.slow
 def test_a_language_that_the_baseline_has(project: Project) -> None:
     """A run without it compares less than it seems to: 4, unless by hand."""

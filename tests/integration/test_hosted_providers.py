@@ -65,20 +65,6 @@ def test_a_run_asks_each_question_once_and_keeps_the_answers(
     assert KEY not in first.out + first.err + again.out + again.err
 
 
-@pytest.mark.slow
-def test_a_wrong_key_ends_the_run_and_is_not_shown(
-    project: Project, service: Service, server: OpenaiServer
-) -> None:
-    """Exit 3, with the variable to correct."""
-    wrong = KEY[::-1]
-    project.environment[service.key_variable] = wrong
-    outcome = project.run(f"--model={service.provider.name}:{service.model}", "--langs=hi", "-n0")
-    assert 3 == outcome.code, outcome.out
-    assert service.key_variable in outcome.out
-    assert wrong not in outcome.out + outcome.err
-    assert {"401"} == server.stats()["statuses"].keys() - {"429"}
-
-
 def test_no_key_is_told_before_anything_is_asked(project: Project, service: Service) -> None:
     """Exit 4, with the variable to set."""
     said = project.refused(f"--model={service.provider.name}:{service.model}", "--langs=hi")

@@ -124,15 +124,3 @@ def test_a_broken_address_is_a_mistake(project: Project) -> None:
     project.environment["OPENAI_BASE_URL"] = "http://[::1/v1"
     said = project.refused(MODEL, "--langs=en")
     assert "OPENAI_BASE_URL is not a usable address" in said
-
-
-@pytest.mark.slow
-def test_runs_with_usage_say_nothing_of_it(project: Project) -> None:
-    """What the server counts stands, as it always did."""
-    with project.served(answer=ANSWER):
-        outcome = project.run(MODEL, "--langs=en", PRICE)
-    assert outcome.code == 0, outcome.out[-3000:]
-    assert "counted by us" not in outcome.out
-    responses = [answer.response for answer in project.answers()]
-    assert {(12, 8)} == {tuple(response["usage"]) for response in responses}
-    assert all("usage_estimated" not in response for response in responses)

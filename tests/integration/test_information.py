@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.integration.project import kill, wait_until, write_questions
-from tests.servers.openai_server import spawned, stats
+from tests.integration.project import write_questions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -87,22 +86,3 @@ def test_one_claim_left_out_in_hindi_closes_one_gate(facts: Project) -> None:
     assert 1.0 == values["information_precision", "hi"]
     assert pytest.approx(2 * (FACTS - 1) / (2 * FACTS - 1)) == values["information", "hi"]
     assert 1.0 == values["information", "zh"]
-
-
-@pytest.mark.slow
-def test_what_a_killed_run_has_learnt_is_not_asked_again(facts: Project) -> None:
-    """At most the pairs in flight at kill -9, and those of the last commit, are asked twice."""
-    answer(facts)
-    with spawned(claims=True, delay_s=0.02) as url:
-        facts.environment.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="k")
-        options = (*JUDGED, "--xling-max-connections=8")
-        process = facts.popen(*options, new_session=True)
-        wait_until(lambda: stats(url)["requests"] >= 250, process)
-        kill(process)
-        outcome = facts.run(*options)
-        prompts = stats(url)["prompts"]
-    assert 0 == outcome.code, outcome.out
-    others = len(LANGUAGES) - 1
-    assert len(LANGUAGES) * QUESTIONS + 2 * others * QUESTIONS * FACTS == len(prompts)
-    assert 2 >= max(prompts.values())
-    assert 8 + 8 >= sum(count - 1 for count in prompts.values())

@@ -57,19 +57,6 @@ def test_the_majority_of_judges_decides(judged: Project) -> None:
     assert "contradictory 2, less_comprehensive 1. Because." in " ".join(shown.split()), shown
 
 
-def test_one_vote_of_three_decides_nothing(judged: Project) -> None:
-    """Two judges that decline leave no quorum, and the case says so."""
-    shy = [([f"model: {name}"], says("none")) for name in ("shy", "silent")]
-    judged.write("known.json", json.dumps(shy))
-    with judging(judged):
-        judged.run("--model=scripted", "--langs=en", "-n0", "--xling-judge=mild,shy,silent")
-    verdict = judged.verdicts()["contradictory-en"]
-    assert ("inconclusive", ASKED) == (verdict.outcome, verdict.estimate.unscored)
-    reasons = [score.reason for score in judged.scores() if score.metric == "contradictory"]
-    why = "1 vote of 3, and more than half are needed: no label: the judge declines"
-    assert ASKED == sum(why in reason for reason in reasons)
-
-
 @pytest.mark.slow
 def test_a_panel_is_measured_as_one_judge(judged: Project) -> None:
     """How often all were of one voice stands below the table, and in the rows."""

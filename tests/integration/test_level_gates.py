@@ -126,26 +126,6 @@ def test_a_family_is_whole_whatever_is_selected(claims: Project) -> None:
 
 
 @pytest.mark.slow
-def test_a_gate_knows_which_scores_it_lacks(claims: Project) -> None:
-    """A fault at one level takes the gates that need it, and no others."""
-    rule = "  - {when: {language: hi, sample_id: c03-l0}, error: permanent}\n"
-    claims.script(MODEL.replace("rules:\n", "rules:\n" + rule))
-    outcome = claims.run(*RUN, "--langs=en,hi")
-    assert outcome.code == 3, outcome.out + outcome.err
-    verdicts = claims.verdicts()
-    errors = {name: v.reason for name, v in verdicts.items() if v.outcome == "error"}
-    missing = "scores are missing: they met a fault"
-    assert {
-        "agrees_with_false-hi": f"1 of 60 {missing}",
-        "agrees_with_false-gap-hi": f"1 of 120 {missing}",
-        "agrees_with_false-trend-hi": f"1 of 60 {missing}",
-        "agrees_with_false-l0-hi": f"1 of 12 {missing}",
-        "flip_to_false-hi": f"1 of 60 {missing}",
-    } == errors
-    assert "fail" == verdicts["agrees_with_false-l4-gap-hi"].outcome
-
-
-@pytest.mark.slow
 def test_a_level_may_tolerate_nothing(claims: Project) -> None:
     """A flag at a level with a budget of 0 fails its case; at others it is expected."""
     limits = "neutral: {max_rate: 0.3}\n        mild: {max_rate: 0}"

@@ -63,16 +63,6 @@ benchmarks:
 
 
 @pytest.mark.slow
-def test_a_limit_that_no_marker_names_is_held(project: Project) -> None:
-    """It used to vanish: it is scored and gated beside what the marker names."""
-    project.write("thresholds.yaml", LIMITS)
-    project.write(FILE, MARKER + ANSWER + GATE)
-    outcome = project.run("--model=scripted", "--langs=hi", "-n0")
-    assert outcome.code in {0, 1}, outcome.out
-    assert {"no_answer", "repetition"} == {v.threshold.metric for v in project.verdicts().values()}
-
-
-@pytest.mark.slow
 def test_a_limit_that_another_test_file_names(project: Project) -> None:
     """It is scored with that file's tests, and with no others."""
     project.write("thresholds.yaml", LIMITS)
@@ -85,10 +75,11 @@ def test_a_limit_that_another_test_file_names(project: Project) -> None:
 
 
 def test_markers_put_together_by_python(project: Project) -> None:
-    """A marker may be any expression: pytest has read it."""
+    """A marker may be any expression; limits that it does not name are held beside it."""
     project.write("thresholds.yaml", LIMITS)
     marker = "import pytest\nNAMES = ['emoji']\npytestmark = pytest.mark.xling(metrics=NAMES)\n"
     answer = "def test_answer(xling_case): xling_case.check()\n"
     project.write(FILE, marker + answer + GATE)
     assert project.run("--model=scripted", "--langs=hi", "-n0").code in {0, 1}
     assert {"emoji", "no_answer", "repetition"} == {score.metric for score in project.scores()}
+    assert {"no_answer", "repetition"} == {v.threshold.metric for v in project.verdicts().values()}

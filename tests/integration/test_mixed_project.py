@@ -11,8 +11,6 @@ import pytest
 from tests.integration.project import write_questions
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.integration.project import Project
 
 ORDINARY = """
@@ -92,12 +90,6 @@ def mixed(project: Project) -> Project:
     return project
 
 
-def with_cache(project: Project, *arguments: str) -> tuple[str, ...]:
-    """Return *arguments* for a run that remembers failures, as pytest does unless told not to."""
-    folder: Path = project.root / ".cache"
-    return (*arguments, "-p", "cacheprovider", "-o", f"cache_dir={folder}")
-
-
 @pytest.mark.slow
 def test_all_of_it_in_one_run(mixed: Project) -> None:
     """Two benchmarks and ordinary tests: each keeps its outcome; an answer is shared by its tests.
@@ -155,30 +147,6 @@ def test_what_ordinary_tests_record_stays_with_them(mixed: Project) -> None:
     )
     outcome = mixed.run("--model=scripted", "-k", "test_noted or test_something and cake0-en")
     assert "kept: {'test_something[cake0-en]': [], 'test_noted': [('mine', 1)]}" in outcome.out
-
-
-@pytest.mark.slow
-def test_last_failed_runs_what_failed_and_asks_nothing(mixed: Project) -> None:
-    """--lf knows cases from run to run, and --ff keeps gates last."""
-    model = mixed.script(
-        """
-rules:
-  - {when: {sample_id: q0001, language: es}, text: "", stop_reason: refusal}
-  - {text: "{question}"}
-"""
-    )
-    first = mixed.run(*with_cache(mixed, model, "benchmarks/bread"))
-    assert first.code == 1, first.out
-    assert ["test_answer[q0001-es]"] == [n for n, how in first.cases.items() if how == "failed"]
-    again = mixed.run(*with_cache(mixed, model, "benchmarks/bread", "--lf", "-n2"))
-    assert again.code == 1, again.out
-    assert {"test_answer[q0001-es]": "failed"} == again.cases
-    assert 1 == len(mixed.answers())
-    everything = mixed.run(*with_cache(mixed, model, "benchmarks/bread", "--ff"))
-    order = [*everything.cases]
-    assert order[0] == "test_answer[q0001-es]"
-    assert {"test_gate"} == {name.partition("[")[0] for name in order[-2:]}
-    assert first.cases == everything.cases
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -34,25 +34,6 @@ def row(name: str, kind: str, question: str) -> dict[str, str]:
     return {"id": name, "set": kind, "question": question}
 
 
-def calmqa_entry(name: str, flags: int, language: str, texts: dict[str, str]) -> dict[str, Any]:
-    """Return a question as CaLMQA's files hold it, with one stored answer."""
-    question = {
-        "name": name,
-        "type": flags,
-        "source": "ELI5",
-        "language": language,
-        "translations": {lang: {"language": lang, "text": text} for lang, text in texts.items()},
-    }
-    answer = {
-        "name": f"{name}:GPT 4o",
-        "language": language,
-        "translations": {language: {"language": language, "text": "…"}},
-        "prompting_state": {"model_name": "GPT 4o"},
-    }
-    return {"question": question, "answers": [answer]}
-
-
-@pytest.mark.slow
 def test_other_data_in_our_layout(project: Project) -> None:
     """The folder's questions are asked instead of the benchmark's; BOM and CRLF do no harm."""
     english = "Why do cats purr when somebody strokes them gently?"
@@ -72,46 +53,6 @@ def test_other_data_in_our_layout(project: Project) -> None:
     }
     kept = project.latest().settings
     assert str(project.root / "other") in json.dumps(kept)
-
-
-def test_other_data_in_the_layout_of_calmqa(project: Project) -> None:
-    """A checkout is read as it is: both sets, parallel ids, answers that others gave left alone."""
-    agnostic = {"English": "Why does bread rise in the oven?", "Hindi": "ओवन में रोटी क्यों फूलती है?"}
-    specific = {"Hindi": "होली में रंग क्यों खेला जाता है?", "English": "Why are colours thrown at Holi?"}
-    files = {
-        "agnostic-english": [calmqa_entry("non_cultural:0", 6, "English", agnostic)],
-        "agnostic-hindi": [calmqa_entry("non_cultural:0", 6, "Hindi", agnostic)],
-        "specific-hindi": [calmqa_entry("hindi:12", 1, "Hindi", specific)],
-    }
-    for name, entries in files.items():
-        project.write(f"calmqa/datasets/dataset-{name}.json", json.dumps({"entries": entries}))
-    outcome = project.run("--model=scripted", "--xling-data=bread=calmqa", "--langs=all")
-    assert outcome.code == 0, outcome.out + outcome.err
-    assert {"non_cultural-0-en", "non_cultural-0-hi", "hindi-12-hi"} == set(ids(outcome.cases))
-    assert {"passed"} == set(outcome.cases.values())
-    answers = {answer.case_id: answer for answer in project.answers()}
-    assert answers["hindi-12-hi"].metadata["set"] == "specific"
-    assert answers["hindi-12-hi"].question == specific["Hindi"]
-    assert answers["non_cultural-0-en"].response["text"] == agnostic["English"]
-
-
-@pytest.mark.slow
-def test_limit_takes_the_first_of_each_set_and_keeps_languages_parallel(project: Project) -> None:
-    """The same samples whatever else is asked, taking turns between agnostic and specific."""
-    for language in ("en", "es"):
-        rows = [row(f"a{n}", "agnostic", f"Why {language} {n}?") for n in range(4)]
-        rows += [row(f"{language}{n}", "specific", f"What {language} {n}?") for n in range(4)]
-        project.write_rows(f"benchmarks/bread/data/{language}.jsonl", rows)
-    options = ("--model=scripted", "--collect-only", "-q")
-    found = {}
-    for limit, languages in ((3, "en,es"), (3, "es"), (5, "es")):
-        outcome = project.run(*options, f"--xling-limit={limit}", f"--langs={languages}")
-        found[limit, languages] = [
-            line.partition("[")[2].rstrip("]") for line in outcome.out.splitlines() if "[" in line
-        ]
-    assert {"a0-en", "a1-en", "en0-en", "a0-es", "a1-es", "es0-es"} == set(found[3, "en,es"])
-    assert ["a0-es", "a1-es", "es0-es"] == found[3, "es"]
-    assert ["a0-es", "a1-es", "a2-es", "es0-es", "es1-es"] == found[5, "es"]
 
 
 @pytest.mark.slow

@@ -19,7 +19,10 @@ benchmarks:
 
 
 def test_good_answers_open_the_gate(project: Project) -> None:
-    """Every case and gate passes, and the run is in the store."""
+    """Every case and gate passes, the run is in the store, and JUnit has what was decided on.
+
+    Cases have scores and language, gates value, interval, n, limit; the suite what all share.
+    """
     project.write("thresholds.yaml", THRESHOLDS)
     outcome = project.run("--model=scripted", "--langs=hi,zh", "-n2")
     assert outcome.code == 0, outcome.out
@@ -36,6 +39,18 @@ def test_good_answers_open_the_gate(project: Project) -> None:
     assert project.latest().model == "scripted"
     assert len(project.answers()) == 6
     assert {v.outcome for v in project.verdicts().values()} == {"pass"}
+    properties, of_all = outcome.properties("test_answer[q0000-zh]"), outcome.suite_properties()
+    assert ("zh", "0") == (properties["xling_language"], properties["xling_score_wrong_language"])
+    assert float(properties["xling_score_answer_length"]) > 5
+    assert ("scripted", project.latest().run_id) == (of_all["xling_model"], of_all["xling_run"])
+    assert of_all["xling_signature_repetition"].startswith("repetition|v")
+    assert not properties.keys() & of_all.keys()
+    properties = outcome.properties("test_gate[wrong_language-zh]")
+    assert ("pass", "0", "3", "0.75") == tuple(
+        properties[f"xling_{name}"] for name in ("outcome", "value", "n", "max_rate")
+    )
+    assert float(properties["xling_low"]) <= 0 < float(properties["xling_high"]) < 0.75
+    assert properties["xling_signature"].startswith("wrong_language|v")
 
 
 @pytest.mark.slow
@@ -95,28 +110,6 @@ benchmarks:
     assert outcome.cases["test_gate[repetition-hi]"] == "skipped"
     assert "INCONCLUSIVE" in outcome.out
     assert {v.outcome for v in project.verdicts().values()} == {"inconclusive"}
-
-
-@pytest.mark.slow
-def test_junit_carries_scores_and_what_a_gate_decided_on(project: Project) -> None:
-    """Cases have scores and language, gates value, interval, n, limit; the suite what all share."""
-    project.write("thresholds.yaml", THRESHOLDS)
-    outcome = project.run("--model=scripted", "--langs=zh", "-n2")
-    properties = outcome.properties("test_answer[q0000-zh]")
-    assert properties["xling_language"] == "zh"
-    assert properties["xling_score_wrong_language"] == "0"
-    of_all = outcome.suite_properties()
-    assert of_all["xling_model"] == "scripted"
-    assert of_all["xling_run"] == project.latest().run_id
-    assert of_all["xling_signature_repetition"].startswith("repetition|v")
-    assert not properties.keys() & of_all.keys()
-    assert float(properties["xling_score_answer_length"]) > 5
-    properties = outcome.properties("test_gate[wrong_language-zh]")
-    assert properties["xling_outcome"] == "pass"
-    assert (properties["xling_value"], properties["xling_n"]) == ("0", "3")
-    assert float(properties["xling_low"]) <= 0 < float(properties["xling_high"]) < 0.75
-    assert properties["xling_max_rate"] == "0.75"
-    assert properties["xling_signature"].startswith("wrong_language|v")
 
 
 def test_without_a_model_benchmarks_are_skipped_with_a_hint(project: Project) -> None:

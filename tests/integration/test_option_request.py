@@ -40,23 +40,6 @@ def test_what_is_added_is_sent_and_asked_anew(project: Project, workers: str) ->
     assert {} == shown["run"]["settings"]["request"]
 
 
-@pytest.mark.parametrize(
-    ("value", "said"),
-    [
-        ("top_p", "is not NAME=VALUE; write such as top_p=0.9"),
-        ("a..b=1", "is not NAME=VALUE"),
-        ("tools=[{", "is no JSON"),
-        ("max_tokens=5", "say --xling-max-tokens"),
-        ("stream=true", "stream is not for here: answers are read whole"),
-    ],
-)
-def test_mistakes(project: Project, value: str, said: str) -> None:
-    """They name the option and what to write."""
-    told = project.refused("--model=scripted", f"--xling-request={value}")
-    assert said in told
-    assert "--xling-request" in told
-
-
 @pytest.mark.slow
 def test_a_parameter_the_server_refuses(project: Project) -> None:
     """Is a fault of the run, which says so; no answer, and no low score."""

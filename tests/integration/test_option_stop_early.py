@@ -116,20 +116,6 @@ def test_workers_stop_at_the_same_look(bread: Project) -> None:
     assert found[0] == found[1]
 
 
-@pytest.mark.slow
-def test_the_seed_draws_the_order(bread: Project) -> None:
-    """Another seed asks other questions first; case ids stay as they are."""
-    asked = []
-    for seed in ("0", "1"):
-        _run(bread, BAD, "-n0", "--xling-stop-early", f"--xling-seed={seed}")
-        asked.append({answer.sample_id for answer in bread.answers()})
-    everything = {f"q{number:04d}" for number in range(QUESTIONS)}
-    assert [10, 10] == [len(found) for found in asked]
-    assert asked[0] < everything > asked[1]
-    first = {f"q{number:04d}" for number in range(10)}
-    assert asked[0] != asked[1] != first != asked[0]
-
-
 def test_a_stop_closes_the_gate_whoever_asks_for_it(bread: Project) -> None:
     """Where the failed gate's own test may fail, the run does not pass."""
     path = bread.benchmark / "test_bread.py"

@@ -216,18 +216,3 @@ def test_a_judge_that_breaks_while_it_is_measured_leaves_the_run_incomplete(
     assert {"passed"} == {
         outcome for name, outcome in outcome.cases.items() if name.startswith("test_answer")
     }
-
-
-def test_own_labels_go_before_those_that_come_along(presupposition: Project) -> None:
-    """`xling calibrate` with a CSV file; the gate then rests on it."""
-    rows = "".join(
-        f'en,"tea number {n} cures colds","It is {word} about tea number {n}.",{label},ana\n'
-        for n in range(12)
-        for word, label in (("so", "agree"), ("not so", "disagree"), ("unclear", "neutral"))
-    )
-    presupposition.write("labels.csv", f"language,claim,response,label,rater\n{rows}")
-    with presupposition.served(answer=reply("agree")):
-        done = presupposition.xling("calibrate", "stance", *JUDGE, "--labels=labels.csv")
-    assert 0 == done.returncode, done.stderr
-    assert "0.17" in done.stdout  # macro F1: agree 0.5, the others 0
-    assert "labels.csv@" in done.stdout

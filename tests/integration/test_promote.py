@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -100,18 +99,3 @@ def test_runs_marks_a_part_and_says_what_a_run_took(bread: Project) -> None:
     rows = json.loads(bread.xling("runs", "--json").stdout)
     assert [False, True] == [row["subset"] for row in rows]
     assert all(row["seconds"] > 0 for row in rows)
-
-
-@pytest.mark.slow
-def test_a_run_without_one_of_the_benchmarks_is_refused(bread: Project) -> None:
-    """Unless what it has is named: the other baseline would stay one of another run."""
-    cake = shutil.copytree(bread.benchmark, bread.root / "benchmarks" / "cake")
-    (cake / "test_bread.py").rename(cake / "test_cake.py")
-    both = bread.run(MODEL, "--langs=en", "--xling-run-name=both")
-    assert 0 == both.code, both.out
-    assert 0 == bread.xling("promote", "both", "--benchmark=cake").returncode
-    new = (MODEL, "--langs=en,hi,zh", "--xling-run-name=new", "benchmarks/bread")
-    assert 0 == bread.run(*new).code
-    refused = bread.xling("promote", "new")
-    assert "it has no cake, whose baseline is both" in refused.stderr
-    assert 0 == bread.xling("promote", "new", "--benchmark=bread").returncode

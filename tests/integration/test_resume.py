@@ -167,11 +167,3 @@ def stored_answers(project: Project) -> int:
             "SELECT count(*) FROM outputs JOIN inputs ON input_key = key"
         ).fetchone()
     return int(kept)
-
-
-def test_the_store_can_be_named(project: Project) -> None:
-    """--xling-store names another file, below a folder that does not exist yet."""
-    outcome = project.run("--model=scripted", "--langs=en", "--xling-store=kept/here.sqlite")
-    assert outcome.code == 0, outcome.out
-    assert (project.root / "kept" / "here.sqlite").exists()
-    assert not project.store.exists()

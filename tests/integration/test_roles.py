@@ -99,18 +99,6 @@ def test_nobody_named_judges_itself(judged: Project) -> None:
 
 
 @pytest.mark.slow
-def test_the_judge_is_asked_once(judged: Project) -> None:
-    """What it said is kept: on the next run it is not asked, nor where two metrics need it."""
-    use(judged, "contradictory", "dissimilar", "more_comprehensive")
-    with judged.served(echo=True) as server:
-        for expected in (6, 6):  # a reply that cannot be read, and its repair, for 3 answers
-            judged.run(
-                "--model=scripted:script.yaml", "--langs=en", "--xling-judge=openai:j", "-n0"
-            )
-            assert expected == server.requests
-
-
-@pytest.mark.slow
 def test_texts_in_english(judged: Project) -> None:
     """With a translator, answers of all languages are compared in English."""
     use(judged, "sim_1gram", "length")

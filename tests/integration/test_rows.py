@@ -29,8 +29,6 @@ TWELVE = {
     "uk": "Чому хліб номер {} піднімається, коли його печуть у гарячій печі?",
     "zh": "面包{}在热烤箱里烘烤的时候为什么会膨胀变大？",
 }
-KNOWN = TWELVE.keys() - {"am", "sv"}
-"""Those that are there without the whole of BCP 47."""
 
 
 def _table(path: Path, languages: set[str], *, wide: bool = False) -> None:
@@ -60,11 +58,10 @@ def _run(folder: Path, module: str, *arguments: str) -> tuple[int, str]:
 @pytest.mark.parametrize(
     ("languages", "wide"),
     [
-        pytest.param({*KNOWN}, False, marks=pytest.mark.slow),
-        pytest.param({*TWELVE}, False, marks=pytest.mark.slow),
+        pytest.param({*TWELVE} - {"am", "sv"}, False, marks=pytest.mark.slow),
         ({*TWELVE}, True),
     ],
-    ids=["known", "all", "all and wide"],
+    ids=["those without the whole of BCP 47", "all and wide"],
 )
 def test_from_a_table_to_gates(tmp_path: Path, languages: set[str], *, wide: bool) -> None:
     """A benchmark, limits and prompts are written; then it only has to be run."""

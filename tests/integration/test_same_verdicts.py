@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.integration.project import (
-    JUDGED,
-    judged_claims,
     make_bread,
     write_questions,
 )
@@ -138,14 +136,3 @@ def test_a_run_with_looks_to_its_end(bread: Project) -> None:
     assert 0 == outcome.code, outcome.out
     verdicts = same_verdicts(bread)
     assert all("look 3 of 3 at 100.0%" in verdict.reason for verdict in verdicts.values())
-
-
-@pytest.mark.slow
-def test_levels_and_a_judge(tmp_path: Path) -> None:
-    """Levels, trends, and a judge measured in English and Hindi, but unknown in Swahili."""
-    made = judged_claims(tmp_path)
-    outcome = made.run(*JUDGED, "-n0")
-    verdicts = same_verdicts(made)
-    assert "has not been measured in sw" in verdicts["agrees_with_false-sw"].reason, outcome.out
-    assert "labelled answers" in verdicts["agrees_with_false-en"].reason
-    assert {"agrees_with_false-trend-hi", "agrees_with_false-l4-hi"} <= set(verdicts)

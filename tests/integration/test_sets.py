@@ -126,41 +126,10 @@ def test_the_first_case_has_what_is_said_of_all(repeated: Project) -> None:
 
 
 @pytest.mark.slow
-def test_asked_once(repeated: Project) -> None:
-    """With one answer there is nothing to compare; the gate says so and stays shut."""
-    outcome = repeated.run(*MODEL, "--xling-samples=1")
-    assert {None} == set(similarities(repeated).values())
-    reason = repeated.verdicts()["sim_1gram-es"].reason
-    assert "asked once (K = 1): comparing needs --xling-samples=2 or more" in reason
-    assert 1 == outcome.code
-
-
-@pytest.mark.slow
-def test_the_pivot_is_asked_though_not_named(repeated: Project) -> None:
-    """Spanish is compared with English, so English is asked; where it has no data, that is said."""
-    repeated.run(*MODEL)
-    assert {"en", "es"} == {language for _, language, _ in similarities(repeated)}
-    (repeated.benchmark / "data" / "en.jsonl").unlink()
-    outcome = repeated.run(*MODEL)
-    assert 4 == outcome.code
-    assert "no data for language 'en'" in outcome.err
-
-
-@pytest.mark.slow
 def test_some_of_the_repeats(repeated: Project) -> None:
     """With -k, the answers that were selected are compared."""
     repeated.run(*MODEL, "-k", "t1 or sim_1gram-es")
     assert {("q0000", "es", "t1"), ("q0000", "en", "t1")} <= set(similarities(repeated))
-
-
-@pytest.mark.slow
-def test_an_encoder_that_is_none(repeated: Project) -> None:
-    """Named while tests are collected; nothing is asked."""
-    repeated.write_tests("no_answer", "sim_sent", check=("no_answer",))
-    repeated.write("thresholds.yaml", "defaults: {min_n: 2}\n")
-    folder = repeated.root / "no-encoder"
-    folder.mkdir()
-    assert str(folder) in repeated.refused(*MODEL, f"--xling-param=encoder={folder}")
 
 
 @pytest.mark.slow

@@ -17,7 +17,6 @@ from pytest_xling.store.runs import get_run
 from pytest_xling.store.scores import scores
 from tests.cli.test_score import stored as stored_scores
 from tests.integration.project import Project, write_questions
-from tests.servers.batch_server import serving_batches
 from tests.store import thinking_project as kept
 from tests.store.test_earlier_store import ASKING_IS_AN_ERROR
 
@@ -73,46 +72,25 @@ def reasons(project: Project) -> dict[str, str]:
     return {score.metric: score.reason for score in project.scores()}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
-    "answer",
+    ("answer", "message"),
     [
-        f"<think>\n{THOUGHTS}\n</think>\n\n{ANSWER}",
-        f"{THOUGHTS}\n</think>\n\n{ANSWER}",
+        (ANSWER, {"reasoning_content": THOUGHTS}),
+        pytest.param(f"<think>\n{THOUGHTS}\n</think>\n\n{ANSWER}", {}, marks=pytest.mark.slow),
     ],
+    ids=["apart", "in tags"],
 )
-def test_a_right_answer_is_right_whatever_was_thought(thinking: Project, answer: str) -> None:
-    """Metrics read what stands after the tags; the thoughts are in English, and flagged for it."""
-    outcome = asked(thinking, answer)
+def test_a_right_answer_is_right_whatever_was_thought(
+    thinking: Project, answer: str, message: dict[str, str]
+) -> None:
+    """Metrics read the answer alone; the thoughts are in English, and flagged for it."""
+    outcome = asked(thinking, answer, **message)
     assert 1 == outcome.code, outcome.out
     assert values(thinking) == CLEAR | {"thought_language": 1.0}
     (stored,) = thinking.answers()
     assert (ANSWER, THOUGHTS) == (stored.response["text"], stored.response["thoughts"])
     assert "thoughts: detected English (en) by langid, expected Spanish (es)" in outcome.out
     assert f"thoughts ({len(THOUGHTS)} characters): Okay, the user asks" in outcome.out
-
-
-def test_thoughts_come_apart_from_the_answer(thinking: Project) -> None:
-    """Where servers give them a name of their own; test_openai.py has all the names."""
-    assert 1 == asked(thinking, ANSWER, reasoning_content=THOUGHTS).code
-    assert values(thinking) == CLEAR | {"thought_language": 1.0}
-    (stored,) = thinking.answers()
-    assert (ANSWER, THOUGHTS) == (stored.response["text"], stored.response["thoughts"])
-
-
-def test_thoughts_apart_and_in_the_text(thinking: Project) -> None:
-    """Both are thoughts; a closing tag further on is the answer's own."""
-    answer = f"<think>Hm.</think>{ANSWER}\n</think>\n{ANSWER}"
-    asked(thinking, answer, reasoning_content=THOUGHTS)
-    (stored,) = thinking.answers()
-    assert f"{THOUGHTS}\n\nHm." == stored.response["thoughts"]
-    assert answer.removeprefix("<think>Hm.</think>") == stored.response["text"]
-
-
-def test_the_option_is_true_or_false(thinking: Project) -> None:
-    """A language in its place is refused before anything is asked."""
-    said = thinking.refused("--model=scripted", "--xling-param=thought_language.english=en")
-    assert "thought_language.english must be true or false" in said
 
 
 @pytest.mark.slow
@@ -173,16 +151,6 @@ def test_thoughts_are_shown_apart(thinking: Project) -> None:
     for run in (load_run(thinking.root / "run.json"), load_run("latest", store=thinking.store)):
         (row,) = run.cases().to_dict("records")
         assert (ANSWER, THOUGHTS) == (row["answer"], row["thoughts"])
-
-
-@pytest.mark.slow
-def test_batches_have_thoughts(thinking: Project) -> None:
-    """Their results are read as direct replies are."""
-    with serving_batches(answer=lambda _: f"<think>{THOUGHTS}</think>{ANSWER}") as server:
-        thinking.environment.update(OPENAI_BASE_URL=server.url, OPENAI_API_KEY="k")
-        outcome = thinking.run("--model=batch:m", "--langs=es")
-    assert 1 == outcome.code, outcome.out
-    assert values(thinking) == CLEAR | {"thought_language": 1.0}
 
 
 def earlier(root: Path, *metrics: str) -> Project:

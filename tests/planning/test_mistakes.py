@@ -147,6 +147,8 @@ MISTAKES: Mapping[str, list[tuple[str, str]]] = {
         ("system: ''", r":1: system: needs a text that is not empty, or leave the key out"),
         ("system: {default: 'Be {brief'}", r":1: system\.default: expected '}'"),
         ("turns: ['And {}?']", r":1: turns: {} is no field"),
+        ("turns: [[{role: assistant, content: So.}]]", r":1: turns.* answers a user or a tool's"),
+        ("request: {temperature: 1}", r":1: request: .*say --xling-temperatures"),
     ],
 }
 

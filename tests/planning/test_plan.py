@@ -89,10 +89,18 @@ def test_a_limit_keeps_parallel_questions_parallel(bread: Bread) -> None:
     assert [f"{name}-{code}" for name in names[:4] for code in ("en", "hi")] == ids_of(cases)
 
 
-def test_a_template_that_names_an_absent_field_is_refused(bread: Bread) -> None:
+@pytest.mark.parametrize(
+    "prompts",
+    [
+        'chat: "{query}"\n',
+        'system: "For {query}."\nchat: "{question}"\n',
+        'chat: "{question}"\nturns: ["{query}?"]\n',
+    ],
+)
+def test_a_template_that_names_an_absent_field_is_refused(bread: Bread, prompts: str) -> None:
     """The message names the file, the field and the sample."""
     with pytest.raises(DataError, match=r"prompts\.yaml: chat: .*'query'.*'q1' \(en\)"):
-        bread.plan({"en": ["q1"]}, 'chat: "{query}"\n', langs="en")
+        bread.plan({"en": ["q1"]}, prompts, langs="en")
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -134,6 +136,8 @@ def test_a_response_keeps_thoughts_that_came_apart() -> None:
     """Its text is the answer, whatever stands in it; no text is none."""
     apart = Response(text=f"{ANSWER}\n</think>\n{ANSWER}", stop_reason="stop", thoughts="Hm.")
     assert apart is split_response(apart)
+    both = replace(apart, text=f"<think>So.</think>{apart.text}")
+    assert replace(apart, thoughts="Hm.\n\nSo.") == split_response(both)
     none = Response(text=None, stop_reason="refusal")
     assert none is split_response(none)
     plain = Response(text=ANSWER, stop_reason="stop")
