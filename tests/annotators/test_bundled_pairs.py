@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,6 +16,7 @@ from pytest_xling.text.empathy import MECHANISMS
 from tests.annotators.labelled_pairs import (
     LANGUAGES,
     SCRIPTS,
+    correlation,
     latin_languages,
     near_duplicates,
     read_card,
@@ -23,6 +24,8 @@ from tests.annotators.labelled_pairs import (
     rows_by,
     rows_in,
     script_share,
+    telling_words,
+    words,
 )
 
 BENCHMARKS: Final = Path(__file__).parents[2] / "benchmarks"
@@ -51,6 +54,10 @@ class Bundled:
     """Fields of which all rows with the same text are of one language and split."""
     script: float = 0.95
     """The share of letters in the script of the language."""
+    judged: str = "response"
+    tells: dict[str, float] = field(default_factory=dict)
+    """How much of a label is told by the judged text's length, any of its words, any of its first
+    three, and the share of its words that another text has, by that one's name: correlations."""
 
     def __str__(self) -> str:
         return self.name
@@ -71,6 +78,7 @@ BUNDLED: Final = (
         benchmark="culture",
         counted=("question", "", "relevant"),
         whole=("question", "response"),
+        tells={"length": 0.2, "word": 0.35, "first word": 0.35, "question": 0.25},
     ),
     Bundled(
         name="support",
@@ -81,6 +89,8 @@ BUNDLED: Final = (
         once=("claim",),
         counted=("response", "", "supported"),
         whole=("response",),
+        judged="claim",
+        tells={"length": 0.3, "word": 0.4},
     ),
     Bundled(
         name="correctness_label",
@@ -94,6 +104,14 @@ BUNDLED: Final = (
         benchmark="health",
         counted=("question", "", "contradictory"),
         whole=("question", "response"),
+        # Of the reference more words, as the card says.
+        tells={
+            "length": 0.25,
+            "word": 0.5,
+            "first word": 0.35,
+            "question": 0.35,
+            "reference": 0.65,
+        },
     ),
     Bundled(
         name="empathy",
@@ -107,6 +125,8 @@ BUNDLED: Final = (
         benchmark="parity/empathy",
         counted=("seeker", "", *MECHANISMS),
         whole=("seeker",),
+        # "Sorry" and the question mark must tell something.
+        tells={"length": 0.3, "word": 0.55},
     ),
     Bundled(
         name="category",
@@ -190,6 +210,29 @@ def test_no_text_is_in_two_splits(bundled: Bundled) -> None:
     for key in bundled.whole:
         for text, rows in rows_by(key, bundled.rows).items():
             assert (text, 1) == (text, len({(row["language"], row["split"]) for row in rows}))
+
+
+@pytest.mark.parametrize("bundled", [each for each in BUNDLED if each.tells], ids=str)
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_shortcuts_tell_little(bundled: Bundled, language: str) -> None:
+    """What does not ask for an understanding of the text has little to do with any label."""
+    rows = rows_in(bundled.rows, language)
+    texts = [words(row[bundled.judged], language) for row in rows]
+    for key, label in itertools.product(bundled.label_keys, bundled.labels):
+        labels = [row[key] == label for row in rows]
+        for what, limit in bundled.tells.items():
+            if what == "length":
+                found = {what: correlation([len(row[bundled.judged]) for row in rows], labels)}
+            elif what.endswith("word"):
+                found = telling_words([t[:3] if "first" in what else t for t in texts], labels)
+            else:
+                shares = [
+                    len(set(text) & {*words(row[what], language)}) / len(set(text))
+                    for text, row in zip(texts, rows, strict=True)
+                ]
+                found = {what: correlation(shares, labels)}
+            told = {word: value for word, value in found.items() if abs(value) > limit}
+            assert (label, what, {}) == (label, what, told)
 
 
 @pytest.mark.parametrize("bundled", [each for each in BUNDLED if each.benchmark], ids=str)

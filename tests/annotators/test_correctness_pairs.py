@@ -15,8 +15,6 @@ from tests.annotators.labelled_pairs import (
     read_pairs,
     rows_by,
     rows_in,
-    telling_words,
-    words,
 )
 
 SPLITS: Final = ("train", "held_out")
@@ -66,31 +64,11 @@ def test_most_dissimilar_answers_are_those_to_another_question(language: str) ->
 
 @pytest.mark.parametrize("label", LABELS)
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_length_and_words_tell_little(language: str, label: str) -> None:
-    """Neither the answer's length, nor that beside its reference's, nor a word, nor the first."""
+def test_who_says_more_tells_little(language: str, label: str) -> None:
+    """The answer's length beside its reference's is no label, though one of them is about it."""
     rows = rows_in(ROWS, language)
-    labels = [row["label"] == label for row in rows]
-    lengths = [len(row["response"]) for row in rows]
     longer = [len(row["response"]) - len(row["reference"]) for row in rows]
-    assert abs(correlation(lengths, labels)) < 0.25
-    assert abs(correlation(longer, labels)) < 0.36
-    texts = [words(row["response"], language) for row in rows]
-    for some, limit in ((texts, 0.5), ([text[:3] for text in texts], 0.35)):
-        found = telling_words(some, labels)
-        assert {} == {word: value for word, value in found.items() if abs(value) > limit}
-
-
-@pytest.mark.parametrize("label", LABELS)
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_shared_words_do_not_settle_the_label(language: str, label: str) -> None:
-    """Those of the question tell little; those of the reference more, as the card says."""
-    rows = rows_in(ROWS, language)
-    for key, limit in (("question", 0.35), ("reference", 0.65)):
-        shares = []
-        for row in rows:
-            known, answer = (set(words(row[name], language)) for name in (key, "response"))
-            shares.append(len(known & answer) / len(answer))
-        assert abs(correlation(shares, [row["label"] == label for row in rows])) < limit
+    assert abs(correlation(longer, [row["label"] == label for row in rows])) < 0.36
 
 
 def test_the_card_counts_all_answers() -> None:

@@ -17,7 +17,6 @@ from tests.annotators.labelled_pairs import (
     read_pairs,
     rows_by,
     rows_in,
-    telling_words,
     words,
 )
 from tests.answers import annotated_answer
@@ -66,34 +65,17 @@ def test_an_answer_to_two_questions_has_both_labels() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_answer_alone_tells_little(language: str) -> None:
-    """Neither its length, nor a negation, nor any one of its words or of its first three."""
+def test_a_negation_tells_little(language: str) -> None:
+    """Neither "no" nor "never" is what makes an answer irrelevant."""
     rows = rows_in(ROWS, language)
-    labels = [_is_relevant(row) for row in rows]
-    texts = [words(row["response"], language) for row in rows]
     # Of Chinese, whose words are pairs of characters, what holds one.
     negated = [
         any(n in row["response"] for n in NEGATIONS["zh"])
         if language == "zh"
-        else not NEGATIONS[language].isdisjoint(text)
-        for row, text in zip(rows, texts, strict=True)
+        else not NEGATIONS[language].isdisjoint(words(row["response"], language))
+        for row in rows
     ]
-    assert abs(correlation([len(row["response"]) for row in rows], labels)) < 0.2
-    assert abs(correlation(negated, labels)) < 0.2
-    for some in (texts, [text[:3] for text in texts]):
-        found = telling_words(some, labels)
-        assert {} == {word: value for word, value in found.items() if abs(value) > 0.35}
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_shared_words_do_not_tell_the_label(language: str) -> None:
-    """The question has about as many of an answer's words whether it is relevant or not."""
-    rows = rows_in(ROWS, language)
-    shares = []
-    for row in rows:
-        known, answer = (set(words(row[key], language)) for key in ("question", "response"))
-        shares.append(len(known & answer) / len(answer))
-    assert abs(correlation(shares, [_is_relevant(row) for row in rows])) < 0.25
+    assert abs(correlation(negated, [_is_relevant(row) for row in rows])) < 0.2
 
 
 def test_no_answer_has_a_surface_issue() -> None:

@@ -14,7 +14,6 @@ import pytest
 import torch
 from transformers import AutoModelForSequenceClassification
 
-from pytest_xling import registry
 from pytest_xling.annotators.stance.nli import StanceCheckpoint, StanceNli
 from pytest_xling.annotators.stance.windows import windows
 from pytest_xling.annotators.support.nli import SupportNli
@@ -24,7 +23,7 @@ from pytest_xling.models.loading import quiet
 from pytest_xling.models.nli.model import open_model
 from pytest_xling.text.answer_text import Pair
 from pytest_xling.text.sentences import sentences
-from tests.annotators.tiny_nli import MNLI, TEXTS, by_transformers, make_bart, make_nli, set_config
+from tests.annotators.tiny_nli import MNLI, TEXTS, by_transformers, make_bart, set_config
 from tests.annotators.values import CLAIM, claim_answer
 from tests.encoders.tiny_models import make_bert
 from tests.servers.hf_hub import COMMIT, ask_hub, serving_hub
@@ -79,12 +78,6 @@ def probabilities(value: Any) -> dict[str, float]:  # noqa: ANN401  an annotatio
 def all_answers() -> list[Answer]:
     """Return every text towards every claim, of many lengths."""
     return [claim_answer(text, claim) for text, claim in itertools.product(TEXTS, CLAIMS)]
-
-
-def test_it_is_registered() -> None:
-    """Under the name metrics ask for."""
-    assert StanceNli is registry.load("annotator", "stance_nli")
-    assert "stance_nli" == StanceNli.name
 
 
 def test_as_transformers_gives_it(model: Path) -> None:
@@ -193,13 +186,6 @@ def test_labels_that_will_not_do(
     for use in (annotator.check, annotator.signed, annotator.load):
         with pytest.raises(ConfigError, match=rf"stance nli:other: .*{message}"):
             use()
-
-
-def test_a_real_model_with_two_labels(tmp_path: Path) -> None:
-    """Saved by transformers, not only named so."""
-    directory = make_nli(tmp_path / "rte", ("entailment", "not_entailment"))
-    with pytest.raises(ConfigError, match="apart: entailment, not_entailment; name a three-way"):
-        nli(directory).check()
 
 
 def test_long_responses(model: Path) -> None:
@@ -401,19 +387,6 @@ def test_a_model_that_gives_no_number(model: Path, tmp_path: Path) -> None:
         kind = annotator.name.removesuffix("_nli")
         with pytest.raises(EvaluationError, match=rf"{kind} nli:nan gives NaN .* 'Hot water cures"):
             annotator.annotate([claim_answer(TEXTS[0])])
-
-
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"max_chars": 0}, "stance_nli: max_chars must be at least 1, not 0"),
-        ({"text_in": "hindi"}, "stance_nli: text_in must be english or native, not 'hindi'"),
-    ],
-)
-def test_mistakes(fields: dict[str, Any], message: str) -> None:
-    """Told before anything is loaded."""
-    with pytest.raises(ConfigError, match=message):
-        StanceNli(**fields)
 
 
 def test_an_unknown_device(model: Path) -> None:

@@ -10,11 +10,9 @@ import pytest
 from pytest_xling.annotators.support import LABELS
 from tests.annotators.labelled_pairs import (
     LANGUAGES,
-    correlation,
     read_pairs,
     rows_by,
     rows_in,
-    telling_words,
     words,
 )
 
@@ -87,13 +85,3 @@ def _shared(rows: list[dict[str, Any]], language: str) -> tuple[float, float]:
         shares[_is_supported(row)].append(sum(word in known for word in claim) / len(claim))
     supported, unsupported = (sum(found) / len(found) for found in shares.values())
     return supported, unsupported
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_the_claim_alone_tells_little(language: str) -> None:
-    """Neither its length nor any one of its words."""
-    rows = rows_in(ROWS, language)
-    labels = [_is_supported(row) for row in rows]
-    assert abs(correlation([len(row["claim"]) for row in rows], labels)) < 0.3
-    found = telling_words([words(row["claim"], language) for row in rows], labels)
-    assert {} == {word: value for word, value in found.items() if abs(value) > 0.4}

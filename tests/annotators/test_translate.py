@@ -275,16 +275,15 @@ def test_no_second_try() -> None:
     assert 0 == value["resampled"]
 
 
-def test_faults_of_the_translator_are_let_through() -> None:
+@pytest.mark.parametrize("fault", [TransientFault("503"), PermanentFault("NLLB has no Klingon")])
+def test_faults_of_the_translator_are_let_through(fault: Exception) -> None:
     """A fault is an error of the case, not a missing translation."""
 
-    class Failing(Recorded):
-        async def __call__(self, *_: object, **__: object) -> Response:
-            msg = "503"
-            raise TransientFault(msg)
+    def reply(_prompt: str, _repeat: int) -> str:
+        raise fault
 
-    with pytest.raises(TransientFault, match="503"):
-        translated("Hola. Adiós.", Failing(upper))
+    with pytest.raises(type(fault), match=str(fault)):
+        translated("Hola. Adiós.", Recorded(reply))
 
 
 @pytest.mark.parametrize(
@@ -349,14 +348,3 @@ def test_an_unknown_language_is_refused() -> None:
     """A language that is not in our table has no name to ask for."""
     with pytest.raises(ConfigError, match="unknown language"):
         translated("Hola.", Recorded(upper), language="xx")
-
-
-def test_a_language_the_translator_lacks() -> None:
-    """What the model's side says of it is let through."""
-
-    def reply(_prompt: str, _repeat: int) -> str:
-        msg = "NLLB-200 has no Klingon"
-        raise PermanentFault(msg)
-
-    with pytest.raises(PermanentFault, match="no Klingon"):
-        translated("Hola.", Recorded(reply))

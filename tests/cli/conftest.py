@@ -35,12 +35,13 @@ class Xling:
         self.store = store
         self._capsys = capsys
 
-    def __call__(self, *arguments: str) -> Said:
-        """Run ``xling`` with *arguments*."""
+    def __call__(self, *arguments: str, code: int | None = None) -> Said:
+        """Run ``xling`` with *arguments*; it must end with *code* where one is given."""
         self._capsys.readouterr()
-        code = main([*arguments, "--xling-store", str(self.store)])
+        found = main([*arguments, "--xling-store", str(self.store)])
         out, err = self._capsys.readouterr()
-        return Said(code, out, err)
+        assert code in {None, found}, f"{found}: {out}{err}"
+        return Said(found, out, err)
 
     def on(self, store: Path | str) -> Xling:
         """Return the command on another store."""

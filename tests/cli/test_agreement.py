@@ -118,8 +118,7 @@ def test_labels_for_calibration(tmp_path: Path, xling: Xling, told: list[Scored]
     saved = _saved(tmp_path / "b.json", told, "bo", wrong=8)
     saved["items"][1] |= {"label": None, "cannot_tell": True}
     _write(tmp_path / "b.json", saved)
-    said = xling("agreement", "a.json", "b.json", "--calibration", "labels.csv")
-    assert 0 == said.code
+    said = xling("agreement", "a.json", "b.json", "--calibration", "labels.csv", code=0)
     assert f"labels.csv: {2 * len(told) - 1} labels" in said.out
     with (tmp_path / "labels.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -140,14 +139,14 @@ def test_labels_for_calibration(tmp_path: Path, xling: Xling, told: list[Scored]
         assert (NAMES[one.readings["stance_score"]] or "neutral") == item.label
     assert "exists already" in xling("agreement", "a.json", "--calibration", "labels.csv").err
     again = ["agreement", "a.json", "--calibration", "labels.csv", "--force"]
-    assert 0 == xling(*again).code
+    xling(*again, code=0)
 
 
 def test_label_studio_raters_count_too(tmp_path: Path, xling: Xling, told: list[Scored]) -> None:
     """Beside those of the page, by what was exported."""
     _saved(tmp_path / "a.json", told, "ana")
     asked = ["--metric", "stance_score", "--sample", "30", "--label-studio", "t.json"]
-    assert 0 == xling("review", "run-1", *asked).code
+    xling("review", "run-1", *asked, code=0)
     _write(tmp_path / "export.json", annotated(tmp_path / "t.json", "disagree"))
     read = json.loads(xling("agreement", "a.json", "export.json", "--json").out)
     by_rater = {(row["rater"], row["language"]): row for row in read["judge"]}
@@ -162,7 +161,7 @@ def test_a_page_and_back(tmp_path: Path, xling: Xling, told: list[Scored]) -> No
     """A sample that is labelled as the run is judged agrees in full, whatever was drawn."""
     by_case: Mapping[str, Scored] = {one.case: one for one in told}
     asked = ["--metric", "agrees_with_false", "--sample", "25", "--label-studio", "t.json"]
-    assert 0 == xling("review", "run-1", *asked).code
+    xling("review", "run-1", *asked, code=0)
     tasks = json.loads((tmp_path / "t.json").read_text(encoding="utf-8"))
     drawn = [by_case[task["data"]["case"]] for task in tasks]
     _saved(tmp_path / "a.json", drawn, "ana", metric="agrees_with_false")
@@ -205,16 +204,14 @@ def test_what_is_refused(
 ) -> None:
     """With exit code 4, the file and the fix."""
     _saved(tmp_path / "a.json", told, "ana", **change)
-    found = xling("agreement", "a.json")
-    assert 4 == found.code
-    assert said in found.err
+    assert said in xling("agreement", "a.json", code=4).err
 
 
 def test_calibration_is_of_stances(tmp_path: Path, xling: Xling) -> None:
     """Flags have none; --force means something beside it only."""
     flag = {"case": "q00-en", "judge": "yes", "label": "no", "digest": digest(told_flags()[0])}
     _write(tmp_path / "a.json", saved_labels([flag]))
-    assert 0 == xling("agreement", "a.json").code
+    xling("agreement", "a.json", code=0)
     found = xling("agreement", "a.json", "--calibration", "l.csv")
     assert "--calibration is for stances, and 'repetition' is none" in found.err
     assert not (tmp_path / "l.csv").exists()
@@ -369,14 +366,12 @@ def test_a_gate_is_judged_again_by_what_people_say(tmp_path: Path, xling: Xling)
         if number < 22 or number >= 32
     ]
     _write(tmp_path / "a.json", saved_labels(items))
-    before = xling("gate", "run-1", "--thresholds", "t.yaml")
-    assert 0 == before.code, before.out + before.err
+    xling("gate", "run-1", "--thresholds", "t.yaml", code=0)
     assert "Kept for gates on repetition (30)" in xling("agreement", "a.json").out
-    after = xling("gate", "run-1", "--thresholds", "t.yaml")
-    assert 1 == after.code, after.out
+    after = xling("gate", "run-1", "--thresholds", "t.yaml", code=1)
     assert "corrected by 30 labels of people: " in " ".join(after.out.split())
     _limit(tmp_path, "max_rate: 0.3, estimate: judge, min_n: 10")
-    assert 0 == xling("gate", "run-1", "--thresholds", "t.yaml").code
+    xling("gate", "run-1", "--thresholds", "t.yaml", code=0)
     _limit(tmp_path, "max_rate: 0.3, estimate: people")
     wrong = xling("gate", "run-1", "--thresholds", "t.yaml")
     assert "t.yaml:3" in wrong.err

@@ -37,8 +37,7 @@ def _knowing(judge: OpenaiServer) -> None:
 
 def overall(xling: Xling, *arguments: str) -> dict[str, dict[str, Any]]:
     """Return the rows of all labels by annotator, of one aspect where it has several."""
-    said = xling(*arguments, "--json")
-    assert 0 == said.code, said.err
+    said = xling(*arguments, "--json", code=0)
     return {row["annotator"]: row for row in json.loads(said.out) if row["label"] == "all"}
 
 
@@ -61,7 +60,7 @@ def test_every_annotator_is_measured_once(
         "\n".join([head, *(",".join(f'"{cell}"' for cell in row) for row in rows)]),
         encoding="utf-8",
     )
-    assert 0 == xling("calibrate", "correctness", f"--labels={own}", *JUDGED).code
+    xling("calibrate", "correctness", f"--labels={own}", *JUDGED, code=0)
     said = xling(*ALL)
     assert asked == judge.requests
     lines = said.out.splitlines()
@@ -74,8 +73,7 @@ def test_every_annotator_is_measured_once(
 def test_who_asks_a_judge_is_left_out_without_one(xling: Xling, tmp_path: Path) -> None:
     """The others are measured, here the classifier of empathy that comes along."""
     xling.store = tmp_path / "store.sqlite"
-    said = xling("calibrate", "all", "--langs=es", "--xling-param=stance=llm")
-    assert 0 == said.code, said.err
+    said = xling("calibrate", "all", "--langs=es", "--xling-param=stance=llm", code=0)
     assert "empathy_head" in said.out
     told = " ".join(said.out.split())
     assert "stance, support, category, relevance, correctness left out: ask a judge; " in told

@@ -66,8 +66,7 @@ lossless = pytest.mark.parametrize("translator", ["lossless"], indirect=True)
 
 def measured(xling: Xling, *arguments: str) -> list[dict[str, Any]]:
     """Return the rows that the command prints."""
-    said = xling("calibrate", "translation", "--json", *arguments)
-    assert 0 == said.code, said.err
+    said = xling("calibrate", "translation", "--json", *arguments, code=0)
     rows: list[dict[str, Any]] = json.loads(said.out)
     return rows
 
@@ -219,9 +218,7 @@ def test_what_cannot_be_measured_is_said_before_anything_is_asked(
     xling: Xling, answers: Path, arguments: tuple[str, ...], said: str
 ) -> None:
     """Exit 4, and what to give."""
-    done = xling("calibrate", "translation", str(answers), *arguments)
-    assert 4 == done.code
-    assert said in done.err
+    assert said in xling("calibrate", "translation", str(answers), *arguments, code=4).err
 
 
 def test_runs_without_english_answers_or_without_such_metrics(xling: Xling, tmp_path: Path) -> None:
@@ -230,8 +227,7 @@ def test_runs_without_english_answers_or_without_such_metrics(xling: Xling, tmp_
     make_run(xling.store, asked, metrics=["no_answer"])
     measure = ("calibrate", "translation")
     assert "compares answers with the pivot" in xling(*measure, "run-1", TRANSLATOR).err
-    done = xling(*measure, "run-1", METRICS, JUDGE, TRANSLATOR, ENGLISH)
-    assert 4 == done.code
+    done = xling(*measure, "run-1", METRICS, JUDGE, TRANSLATOR, ENGLISH, code=4)
     assert "run-1 has no English answers in culture to translate (it has: hi)" in done.err
     done = xling(*measure, "run-1", METRICS, "--benchmark=cultures", TRANSLATOR)
     assert "has no benchmark 'cultures'. Did you mean 'culture'?" in done.err

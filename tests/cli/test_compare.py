@@ -55,15 +55,13 @@ def two(kept: Path, tmp_path: Path, xling: Xling, monkeypatch: pytest.MonkeyPatc
 
 def test_a_table_of_changes(two: Xling) -> None:
     """What got worse is said to have, with its interval, q and n."""
-    said = two("compare", "bad", "good")
-    assert 0 == said.code, said.err
+    said = two("compare", "bad", "good", code=0)
     assert "run bad compared with run good of model-1" in said.out
     (line,) = [row for row in said.out.splitlines() if row.startswith("no_answer") and "hi" in row]
     assert "0.0%  75.0%  +75.0 pp worse" in line
     assert "< .001" in line
     assert "of 4 changes tested 1 worse, 0 better (q < .05)" in said.out
-    back = two("compare", "good", "bad")
-    assert "of 4 changes tested 0 worse, 1 better (q < .05)" in back.out
+    assert "of 4 changes tested 0 worse, 1 better (q < .05)" in two("compare", "good", "bad").out
 
 
 def test_json_has_every_number(two: Xling) -> None:
@@ -90,7 +88,7 @@ def test_the_store_is_opened_once(two: Xling, monkeypatch: pytest.MonkeyPatch) -
         as_usual(self, *args, **kwargs)
 
     monkeypatch.setattr(Database, "__init__", noted)
-    assert 0 == two("compare", "bad", "good").code
+    two("compare", "bad", "good", code=0)
     assert 1 == len(opened)
 
 
@@ -160,9 +158,7 @@ def test_only_promote_moves_a_baseline(two: Xling) -> None:
 )
 def test_mistakes_exit_with_4(two: Xling, arguments: list[str], said: str) -> None:
     """Each with the fix; nothing is promoted."""
-    found = two(*arguments)
-    assert 4 == found.code
-    assert said in found.err
+    assert said in two(*arguments, code=4).err
     assert "No run is promoted" in two("promote", "--list").out
 
 
@@ -177,23 +173,19 @@ def test_gates_of_drops(two: Xling, tmp_path: Path) -> None:
     """With a baseline they are judged, without one said not to be; alone they need one."""
     path = tmp_path / "t.yaml"
     path.write_text("benchmarks:\n  culture:\n    no_answer: {max_drop: 0.1}\n", encoding="utf-8")
-    alone = two("gate", "bad", "--thresholds", str(path))
-    assert 4 == alone.code
+    alone = two("gate", "bad", "--thresholds", str(path), code=4)
     assert alone.err.rstrip().endswith("Its max_drop needs a --baseline")
     path.write_text(
         "defaults: {min_n: 10, on_inconclusive: warn}\nbenchmarks:\n  culture:\n"
         "    no_answer: {max_rate: 0.95, max_drop: 0.1}\n",
         encoding="utf-8",
     )
-    without = two("gate", "bad", "--thresholds", str(path))
-    assert 0 == without.code, without.out
+    without = two("gate", "bad", "--thresholds", str(path), code=0)
     assert "drops (max_drop) are not judged: no --baseline is named" in without.out
-    judged = two("gate", "bad", "--thresholds", str(path), "--baseline", "good")
-    assert 1 == judged.code
+    judged = two("gate", "bad", "--thresholds", str(path), "--baseline", "good", code=1)
     assert "✗ no_answer drop hi" in judged.out
     assert "75.0 pp worse than good on 20 questions (drop's 95% interval" in judged.out
-    half = two("gate", "good", "--thresholds", str(path), "--baseline", "part", "--json")
-    assert 1 == half.code
+    half = two("gate", "good", "--thresholds", str(path), "--baseline", "part", "--json", code=1)
     verdicts = {one["case"]: one for one in json.loads(half.out)["verdicts"]}
     assert "error" == verdicts["no_answer-drop-hi"]["outcome"]
     assert "run part of model-1" == json.loads(half.out)["baseline"]

@@ -25,8 +25,7 @@ def _key(xling: Xling, case: str) -> str:
 def test_a_key_shows_what_was_asked_and_answered(xling: Xling) -> None:
     """Any unique beginning of the key will do."""
     key = _key(xling, "q1-en")
-    said = xling("explain", key[:12].upper())
-    assert 0 == said.code
+    said = xling("explain", key[:12].upper(), code=0)
     assert f"key      {key}" in said.out
     assert "case     q1-en of culture in run run-1" in said.out
     assert '"prompt": "Why does ice float?"' in said.out
@@ -85,9 +84,7 @@ def test_the_only_answer_has_nothing_near(tmp_path: Path, xling: Xling) -> None:
 )
 def test_mistakes(xling: Xling, arguments: list[str], said: str) -> None:
     """Exit 4 and what to do."""
-    found = xling("explain", *arguments)
-    assert 4 == found.code
-    assert said in found.err
+    assert said in xling("explain", *arguments, code=4).err
 
 
 def test_an_ambiguous_beginning_lists_the_keys(xling: Xling) -> None:
@@ -95,6 +92,4 @@ def test_an_ambiguous_beginning_lists_the_keys(xling: Xling) -> None:
     cases = json.loads(xling("export", "run-1").out)["cases"]
     digits = [case["key"][0] for case in cases]
     shared = next(digit for digit in digits if digits.count(digit) > 1)
-    said = xling("explain", shared)
-    assert 4 == said.code
-    assert f"several keys begin with {shared}: {shared}" in said.err
+    assert f"several keys begin with {shared}: {shared}" in xling("explain", shared, code=4).err

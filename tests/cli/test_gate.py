@@ -31,8 +31,7 @@ def _file(folder: Path, limits: str, *, head: str = "defaults: {min_n: 1}") -> s
 def test_an_open_gate(xling: Xling, tmp_path: Path) -> None:
     """All gates of the file are judged in all languages of the run, and pass."""
     limits = "    wrong_language: {max_rate: 0.95, languages: {rn: {on_inconclusive: warn}}}\n"
-    said = xling("gate", "run-1", "--thresholds", _file(tmp_path, limits))
-    assert 0 == said.code, said.out
+    said = xling("gate", "run-1", "--thresholds", _file(tmp_path, limits), code=0)
     assert "gate open: 2 of 3 gates passed, 1 inconclusive" in said.out
     assert "? wrong_language rn none of 2 answers could be scored; Kirundi cannot" in said.out
 
@@ -40,21 +39,20 @@ def test_an_open_gate(xling: Xling, tmp_path: Path) -> None:
 def test_a_closed_gate(xling: Xling, tmp_path: Path) -> None:
     """Two of four Hindi answers are in English; with a budget of 0 that is closed."""
     limits = "    wrong_language: {max_rate: 0}\n"
-    said = xling("gate", "run-1", "--thresholds", _file(tmp_path, limits))
-    assert 1 == said.code
+    said = xling("gate", "run-1", "--thresholds", _file(tmp_path, limits), code=1)
     assert "✗ wrong_language hi 2 of 4 answers flagged, 1 unscored: 50.0%" in said.out
 
 
 def test_inconclusive_closes_unless_told_to_warn(xling: Xling, tmp_path: Path) -> None:
     """The same numbers, judged strictly and leniently."""
     limits = "    repetition: {max_rate: 0.5}\n"
-    assert 1 == xling("gate", "run-1", "--thresholds", _file(tmp_path, limits)).code
+    xling("gate", "run-1", "--thresholds", _file(tmp_path, limits), code=1)
     warn = _file(tmp_path, limits, head="defaults: {min_n: 1, on_inconclusive: warn}")
     said = xling("gate", "run-1", "--thresholds", warn)
     assert (1, True) == (said.code, "nothing was decided: " in said.out)
     passing = f"{limits}    emoji: {{max_rate: 0.99}}\n"
     head = "defaults: {min_n: 1, on_inconclusive: warn}"
-    assert 0 == xling("gate", "run-1", "--thresholds", _file(tmp_path, passing, head=head)).code
+    xling("gate", "run-1", "--thresholds", _file(tmp_path, passing, head=head), code=0)
 
 
 def test_json_has_every_verdict(xling: Xling, tmp_path: Path) -> None:
@@ -83,8 +81,7 @@ def test_an_incomplete_run_decides_nothing(xling: Xling, tmp_path: Path) -> None
     """Open or closed, the exit code is 3."""
     for rate in ("0.9", "0"):
         path = _file(tmp_path, f"    repetition: {{max_rate: {rate}}}\n")
-        said = xling("gate", "run-2", "--thresholds", path)
-        assert 3 == said.code
+        said = xling("gate", "run-2", "--thresholds", path, code=3)
         assert "gate undecided: answers are missing; " in said.out
         assert "run run-2 is interrupted: this decides nothing (exit 3)" in said.out
 
@@ -94,7 +91,7 @@ def test_limits_follow_the_model(xling: Xling, tmp_path: Path) -> None:
     limits = '    wrong_language: {max_rate: 0, models: {"model-1": {max_rate: 0.9}}}\n'
     head = "defaults: {min_n: 1, on_inconclusive: warn}"
     path = _file(tmp_path, limits, head=head)
-    assert 0 == xling("gate", "run-1", "--thresholds", path).code
+    xling("gate", "run-1", "--thresholds", path, code=0)
     assert "max 90.0%" in xling("gate", "run-1", "--thresholds", path).out
     assert "max 0.0%" in xling("gate", "run-2", "--thresholds", path).out
 
@@ -127,9 +124,7 @@ def test_mistakes_in_the_file_exit_with_4(
     path = tmp_path / "t.yaml"
     if text is not None:
         path.write_text(text)
-    found = xling("gate", "run-1", "--thresholds", str(path))
-    assert 4 == found.code
-    assert said in found.err
+    assert said in xling("gate", "run-1", "--thresholds", str(path), code=4).err
 
 
 def test_a_run_by_an_annotator_that_is_gone_is_not_trusted_unmeasured(
@@ -144,8 +139,7 @@ def test_a_run_by_an_annotator_that_is_gone_is_not_trusted_unmeasured(
         )
     earlier = xling.on(Path(store))
     limits = "    wrong_language: {max_rate: 0.95, min_judge_f1: 0.7}\n"
-    said = earlier("gate", "run-1", "--thresholds", _file(tmp_path, limits))
-    assert 1 == said.code, said.out
+    said = earlier("gate", "run-1", "--thresholds", _file(tmp_path, limits), code=1)
     told = " ".join(said.out.split())
     assert "stance_head has not been measured in en" in told
     assert "this version of pytest-xling has no such annotator" in told
@@ -176,7 +170,7 @@ def test_limits_of_what_was_not_scored_are_inconclusive(
 def test_other_benchmarks_of_the_file_do_not_matter(xling: Xling, tmp_path: Path) -> None:
     """A file for all benchmarks of a project judges a run of one."""
     limits = "    emoji: {max_rate: 0.9}\n  bread:\n    emoji: {max_rate: 0}\n"
-    assert 0 == xling("gate", "run-1", "--thresholds", _file(tmp_path, limits)).code
+    xling("gate", "run-1", "--thresholds", _file(tmp_path, limits), code=0)
 
 
 Judge: TypeAlias = "Callable[..., tuple[int, dict[str, dict[str, Any]]]]"

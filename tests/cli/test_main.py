@@ -35,8 +35,7 @@ def test_help_names_every_command(xling: Xling) -> None:
     text = xling("--help").out
     for name in COMMANDS:
         assert f"    {name} " in text
-        said = xling(name, "--help")
-        assert 0 == said.code
+        said = xling(name, "--help", code=0)
         assert f"usage: xling {name}" in said.out
         assert (name in WITHOUT_STORE) != ("--xling-store FILE" in said.out)
 
@@ -69,8 +68,7 @@ def test_version_goes_to_standard_output(capsys: pytest.CaptureFixture[str]) -> 
 )
 def test_mistakes_exit_with_4(xling: Xling, arguments: list[str], said: str) -> None:
     """Wrong usage and wrong names say so on stderr, and print no result."""
-    found = xling(*arguments)
-    assert 4 == found.code
+    found = xling(*arguments, code=4)
     assert f"xling: error: {said}" in found.err or said in found.err
     assert "Traceback" not in found.err
     assert "" == found.out

@@ -107,7 +107,7 @@ def test_until_the_gate_is_settled(tmp_path: Path, xling: Xling, store: Path) ->
         cases = label(tmp_path, f"{turn}.html", files[-1])
         assert not set(cases) & set(seen)
         seen += cases
-        assert 0 == xling("agreement", *files).code
+        xling("agreement", *files, code=0)
         if judge_again(store) != "inconclusive":
             break
     assert judge_again(store) in {"fail", "pass"}
@@ -173,8 +173,7 @@ def test_one_level(tmp_path: Path, xling: Xling, store: Path) -> None:
     store.unlink()
     put_run(store, levels)
     judge_again(store, replace(LIMITS, level=1))
-    said = xling("review", "run-1", "--decide", "repetition-l1-en", "-o", "0.html")
-    assert 0 == said.code, said.err
+    xling("review", "run-1", "--decide", "repetition-l1-en", "-o", "0.html", code=0)
     cases = label(tmp_path, "0.html", "0.json")
     assert 40 == len(cases)
     assert {1} == {int(case.removeprefix("q").partition("-")[0]) % 2 for case in cases}
@@ -187,7 +186,7 @@ def test_nobody_is_asked_twice(tmp_path: Path, xling: Xling, store: Path) -> Non
     first = label(tmp_path, "0.html", "0.json", untold=5)
     assert "repetition (32; 8 answers nobody could tell)" in xling("agreement", "0.json").out
     judge_again(store, limits)
-    assert 0 == xling("review", "run-1", "--decide", GATE, "-o", "1.html").code
+    xling("review", "run-1", "--decide", GATE, "-o", "1.html", code=0)
     assert not set(first) & set(label(tmp_path, "1.html", "1.json"))
 
 
@@ -212,11 +211,10 @@ def test_a_run_of_the_same_answers(tmp_path: Path, xling: Xling, store: Path) ->
     xling("agreement", "0.json")
     judge_again(store)
     same_again(store, "run-2")
-    said = xling("review", "run-2", "--decide", GATE, "-o", "1.html", "--seed=3")
-    assert 0 == said.code, said.err
+    said = xling("review", "run-2", "--decide", GATE, "-o", "1.html", "--seed=3", code=0)
     assert "The answers are those of run run-1, whose labels count here." in said.out
     assert not set(first) & set(label(tmp_path, "1.html", "1.json"))
-    assert 0 == xling("agreement", "0.json", "1.json").code
+    xling("agreement", "0.json", "1.json", code=0)
 
 
 def same_again(store: Path, name: str) -> None:

@@ -63,7 +63,7 @@ def answered(tmp_path_factory: pytest.TempPathFactory) -> Project:
     made.write("benchmarks/bread/prompts.yaml", 'chat: "{question}"\npivot: en\nsamples: 2\n')
     write_questions(made)
     name_metrics(made, "no_answer")
-    assert 0 == made.run(*RUN).code
+    made.run(*RUN, code=0)
     return made
 
 
@@ -78,8 +78,7 @@ def project(answered: Project, tmp_path: Path) -> Project:
 @pytest.mark.slow
 def test_a_later_run_finds_what_was_scored(project: Project) -> None:
     """Scores have the keys a run would have given them, and the run has them by its name."""
-    done = project.xling("score", "night", "--metrics", ",".join(NEW), "--json")
-    assert 0 == done.returncode, done.stderr
+    done = project.xling("score", "night", "--metrics", ",".join(NEW), "--json", code=0)
     shown: dict[str, Any] = json.loads(done.stdout)
     assert {*NEW} == {estimate["metric"] for estimate in shown["estimates"]}
     before = stored(project)
@@ -88,7 +87,7 @@ def test_a_later_run_finds_what_was_scored(project: Project) -> None:
     assert {*NEW, "no_answer"} == {score.metric for score in of_run}
 
     name_metrics(project, "no_answer", *NEW)
-    assert 0 == project.run("--model=scripted", "--xling-run-name=again").code
+    project.run("--model=scripted", "--xling-run-name=again", code=0)
     assert before == stored(project)
     assert of_run == scores_in(project, "again")
 
@@ -97,8 +96,7 @@ def test_a_run_scored_anew_has_the_new_score_only(project: Project) -> None:
     """Of one metric with two parameters a run has one column: the last."""
     for times in (3, 4):
         option = f"--xling-param=repetition.times={times}"
-        done = project.xling("score", "night", "--metrics=repetition", option)
-        assert 0 == done.returncode, done.stderr
+        project.xling("score", "night", "--metrics=repetition", option, code=0)
     (signature,) = {s.signature for s in scores_in(project, "night", "repetition")}
     assert "times:4" in signature
 
@@ -124,17 +122,14 @@ def test_what_cannot_be_scored_is_refused(
     answered: Project, arguments: tuple[str, ...], said: str
 ) -> None:
     """A mistake is said before anything is computed, with exit code 4."""
-    done = answered.xling("score", *arguments)
-    assert 4 == done.returncode
-    assert said in done.stderr
+    assert said in answered.xling("score", *arguments, code=4).stderr
 
 
 def test_a_run_in_progress_is_refused(project: Project) -> None:
     """Its answers are not all there, and the process that makes it scores them."""
     with closing(Database(project.store, create=False)) as database, database.write() as connection:
         connection.execute(update(runs).values(status="running", owner=this_process()))
-    done = project.xling("score", "night", "--metrics=repetition")
-    assert 4 == done.returncode
+    done = project.xling("score", "night", "--metrics=repetition", code=4)
     assert "run night is being made: wait for its end" in done.stderr
 
 
@@ -143,8 +138,7 @@ def test_data_that_changed_since_are_refused(project: Project) -> None:
     file = next((project.benchmark / "data").rglob("*hi*"))
     questions = file.read_text(encoding="utf-8")
     file.write_text(questions.replace("(1)", "(one)"), encoding="utf-8")
-    done = project.xling("score", "night", "--metrics=repetition")
-    assert 4 == done.returncode
+    done = project.xling("score", "night", "--metrics=repetition", code=4)
     assert "are not those the run was made with" in done.stderr
 
 
@@ -152,9 +146,8 @@ def test_a_metric_without_a_value_says_why(project: Project) -> None:
     """A dash alone leaves a reader wondering."""
     name_metrics(project, "no_answer")
     project.write("benchmarks/bread/prompts.yaml", 'chat: "{question}"\npivot: en\n')
-    assert 0 == project.run("--model=scripted", "--xling-run-name=once").code
-    done = project.xling("score", "once", "--metrics=sim_1gram,repetition")
-    assert 0 == done.returncode, done.stderr
+    project.run("--model=scripted", "--xling-run-name=once", code=0)
+    done = project.xling("score", "once", "--metrics=sim_1gram,repetition", code=0)
     (said,) = [line for line in done.stdout.splitlines() if "has no value" in line]
     assert said.startswith("sim_1gram has no value: ")
     assert "--xling-samples=2" in said

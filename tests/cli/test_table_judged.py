@@ -92,8 +92,7 @@ def write(folder: Path, known: dict[str, str]) -> None:
 
 def rows(xling: Xling, *arguments: str) -> list[dict[str, Any]]:
     """Return the rows of the table."""
-    said = xling("table", "categories", *arguments, "--json")
-    assert 0 == said.code, said.err
+    said = xling("table", "categories", *arguments, "--json", code=0)
     made: list[dict[str, Any]] = json.loads(said.out)
     return made
 
@@ -221,8 +220,7 @@ def test_labels_of_ones_own_go_first(xling: Xling, judge: OpenaiServer, tmp_path
     labels = tmp_path / "ours.csv"
     labels.write_text("\n".join(lines), encoding="utf-8")
     calibrated = ("calibrate", "category", JUDGED[1], f"--labels={labels}")
-    said = xling(*calibrated, "--json")
-    assert 0 == said.code, said.err
+    said = xling(*calibrated, "--json", code=0)
     measured = json.loads(said.out)[-1]
     assert ("en", "all", 4, 0.75) == tuple(
         measured[key] for key in ("language", "label", "n", "accuracy")

@@ -146,14 +146,12 @@ def test_json_has_all(tune: Tune) -> None:
 
 def test_write_changes_what_has_to_be_and_once(tune: Tune, tmp_path: Path) -> None:
     """Comments stay; a second time there is nothing to change; the run passes its own gates."""
-    said = tune("run-1", "--write")
-    assert "thresholds.yaml is changed" in said.out
+    assert "thresholds.yaml is changed" in tune("run-1", "--write").out
     after = (tmp_path / "thresholds.yaml").read_text()
     for kept in ("# Ours.", "# too loose", "# Alike.", "emoji: {max_rate: 0}", "{min_n: 5}"):
         assert kept in after
     assert "max_rate: 0.9" not in after
-    again = tune("run-1", "--write")
-    assert "says so already: nothing to change" in again.out
+    assert "says so already: nothing to change" in tune("run-1", "--write").out
     assert after == (tmp_path / "thresholds.yaml").read_text()
     arguments = ["--thresholds", "thresholds.yaml", "--xling-store", str(tmp_path / "s.sqlite")]
     assert 0 == main(["gate", "run-1", *arguments])
@@ -176,8 +174,7 @@ def test_a_language_left_as_it_is_keeps_its_limit(
     (tmp_path / "thresholds.yaml").write_text(text)
     if not text:
         (tmp_path / "thresholds.yaml").unlink()
-    said = tune("even", "--metric", "sim_sent", "--write")
-    assert "left as it is: sim_sent floor en" in said.out
+    assert "left as it is: sim_sent floor en" in tune("even", "--metric", "sim_sent", "--write").out
     assert expected in (tmp_path / "thresholds.yaml").read_text()
     assert "nothing to change" in tune("even", "--metric", "sim_sent").out
 

@@ -170,8 +170,8 @@ class Project:
             "pytest", [*FIXED, *arguments], cwd=self.root, env=self.env(), **options
         )
 
-    def run(self, *arguments: str, timeout_s: float = 300) -> Outcome:
-        """Run pytest here."""
+    def run(self, *arguments: str, timeout_s: float = 300, code: int | None = None) -> Outcome:
+        """Run pytest here, which must end with *code* where one is given."""
         report = self.root / "junit.xml"
         report.unlink(missing_ok=True)
         done = forkserver.run(
@@ -181,13 +181,13 @@ class Project:
             env=self.env(),
             timeout_s=timeout_s,
         )
+        assert code in {None, done.returncode}, f"{done.returncode}: {done.stdout}{done.stderr}"
         junit = ET.parse(report).getroot() if report.exists() else None
         return Outcome(done.returncode, done.stdout, done.stderr, junit)
 
     def refused(self, *arguments: str) -> str:
         """Run pytest here, which ends with 4 and has asked nothing, and return what it said."""
-        outcome = self.run(*arguments)
-        assert 4 == outcome.code, outcome.out + outcome.err
+        outcome = self.run(*arguments, code=4)
         assert not {"Traceback", "INTERNALERROR>"} & set((outcome.out + outcome.err).split())
         assert not self.store.exists() or not self.answers()
         return outcome.said
@@ -200,9 +200,11 @@ class Project:
             self.environment.setdefault("OPENAI_API_KEY", "none")
             yield server
 
-    def xling(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run the ``xling`` command here."""
-        return forkserver.run("pytest_xling.cli", arguments, cwd=self.root, env=self.env())
+    def xling(self, *arguments: str, code: int | None = None) -> subprocess.CompletedProcess[str]:
+        """Run the ``xling`` command here, which must end with *code* where one is given."""
+        done = forkserver.run("pytest_xling.cli", arguments, cwd=self.root, env=self.env())
+        assert code in {None, done.returncode}, f"{done.returncode}: {done.stdout}{done.stderr}"
+        return done
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:

@@ -35,8 +35,7 @@ def test_the_language_of_the_answer_is_the_one_that_is_gated(project: Project) -
     """It is what --langs names, what cases are called by, what is expected and what is stored."""
     project.write("benchmarks/bread/prompts.yaml", PROMPTS)
     project.write("thresholds.yaml", THRESHOLDS)
-    outcome = project.run(project.script(SCRIPT), "--langs=es,hi", "-n0")
-    assert 1 == outcome.code, outcome.out
+    outcome = project.run(project.script(SCRIPT), "--langs=es,hi", "-n0", code=1)
     assert {"es": "failed", "hi": "passed"} == {
         code: outcome.cases[f"test_answer[q0001-en-{code}]"] for code in ("es", "hi")
     }

@@ -35,8 +35,7 @@ def test_they_are_asked_and_judged_as_far_as_they_can_be(everywhere: Project) ->
     Commands show the run where the benchmark that declares a language is gone.
     """
     asked = "--langs=sv,Amharic,yue,elvish"
-    outcome = everywhere.run("--model=scripted", asked)
-    assert outcome.code == 0, outcome.out + outcome.err
+    outcome = everywhere.run("--model=scripted", asked, code=0)
     assert {f"test_answer[q0000-{code}]" for code in ASKED} <= outcome.cases.keys()
     script = everywhere.script(
         "rules:\n  - text: Bread rises because yeast makes gas in the warm dough all night.\n"
@@ -55,5 +54,4 @@ def test_they_are_asked_and_judged_as_far_as_they_can_be(everywhere: Project) ->
         assert why in wrong[code][1]
     everywhere.write("benchmarks/bread/prompts.yaml", 'chat: "{question}"\n')
     for command in (("show", "latest", "--verbose"), ("runs",), ("report", "latest", "-o", "r")):
-        done = everywhere.xling(*command)
-        assert done.returncode == 0, done.stdout + done.stderr
+        everywhere.xling(*command, code=0)

@@ -56,8 +56,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Project:
     made.write_tests(*METRICS)
     made.write("then.yaml", THEN)
     made.write("now.yaml", NOW)
-    outcome = made.run("--model=scripted:then.yaml", "--xling-run-name=base-1")
-    assert 0 == outcome.code, outcome.out + outcome.err
+    outcome = made.run("--model=scripted:then.yaml", "--xling-run-name=base-1", code=0)
     assert "xling: drops (max_drop) are not judged: no --baseline is named" in outcome.out
     assert {f"wrong_language-{code}" for code in ("en", "es", "hi")} == set(made.verdicts())
     return made
@@ -121,8 +120,7 @@ def test_the_summary_shows_what_changed(bread: Project) -> None:
 @pytest.mark.slow
 def test_a_checked_in_file_and_a_promoted_model(bread: Project) -> None:
     """Both say what the run itself says, the file also where the store has no such run."""
-    exported = bread.xling("export", "base-1", "-o", "base.json")
-    assert 0 == exported.returncode, exported.stderr
+    bread.xling("export", "base-1", "-o", "base.json", code=0)
     promoted = bread.xling("promote", "base-1")
     assert "scripted:then.yaml, bread: run base-1 is the baseline, the first" in promoted.stdout
     outcome = _candidate(bread, "--baseline=base.json", "--xling-store=elsewhere.sqlite")
@@ -162,8 +160,7 @@ def test_other_questions(bread: Project) -> None:
     for row in rows[:13]:
         row["question"] += " ?"
     bread.write_rows("benchmarks/bread/data/hi.jsonl", rows)
-    outcome = bread.run("--model=scripted:then.yaml", "--baseline=base-1")
-    assert 1 == outcome.code, outcome.out + outcome.err
+    outcome = bread.run("--model=scripted:then.yaml", "--baseline=base-1", code=1)
     verdicts = bread.verdicts()
     assert ("error", "base-1 has only 11 of 24 questions, fewer than half") == (
         verdicts["no_answer-drop-hi"].outcome,

@@ -53,8 +53,7 @@ def test_what_depends_on_answers_goes_out_as_waves_at_half_the_price(
 ) -> None:
     """Answers, their claims, what supports them: a batch each; 1,000 tokens in and 100 out."""
     judge = ("--xling-judge=batch:judge", "--xling-price=judge=4,0")
-    outcome = project.run(*OPTIONS, *judge, "--xling-price=m=2,10")
-    assert 0 == outcome.code, outcome.out
+    project.run(*OPTIONS, *judge, "--xling-price=m=2,10", code=0)
     claims, support = 8, 8
     assert [8, claims, support] == server.sizes
     assert {1} == set(server.asked.values())
@@ -70,15 +69,12 @@ def test_fresh_asks_anew_and_takes_in_what_is_in_flight(
     project: Project, server: BatchServer
 ) -> None:
     """What the store has is asked anew; what was handed in and left, whichever way, is not lost."""
-    assert 0 == project.run(*OPTIONS).code
+    project.run(*OPTIONS, code=0)
     asked = dict(server.asked)
     server.fates.append("stuck")
-    left = project.run(*OPTIONS, "--xling-max-age=0", "--xling-batch-wait=0")
-    assert 3 == left.code, left.out
+    project.run(*OPTIONS, "--xling-max-age=0", "--xling-batch-wait=0", code=3)
     server.stuck()
-    taken = project.run(*OPTIONS, "--xling-max-age=0")
-    assert 0 == taken.code, taken.out
-    assert "answers: asked 8" in taken.out
+    assert "answers: asked 8" in project.run(*OPTIONS, "--xling-max-age=0", code=0).out
     # The eight questions twice; the judge has read these very answers before.
     assert (sum(asked.values()) + 8, 2) == (server.asked.total(), max(server.asked.values()))
 
@@ -86,8 +82,7 @@ def test_fresh_asks_anew_and_takes_in_what_is_in_flight(
 def test_an_estimate_says_half_the_price(project: Project, server: BatchServer) -> None:
     """US$ 2 for a million tokens is 1 in a batch."""
     options = ("--xling-estimate", "--xling-price=m=2e6,0")
-    outcome = project.run(*OPTIONS, *options)
-    assert 0 == outcome.code, outcome.out
+    outcome = project.run(*OPTIONS, *options, code=0)
     total = next(line for line in outcome.out.splitlines() if line.startswith("all")).split()
     assert float(total[3].replace(",", "")) == float(total[5].removeprefix("$").replace(",", ""))
     assert not server.requests
@@ -96,8 +91,7 @@ def test_an_estimate_says_half_the_price(project: Project, server: BatchServer) 
 @pytest.mark.slow
 def test_workers_make_a_batch_each(project: Project, server: BatchServer) -> None:
     """And nothing is asked twice."""
-    outcome = project.run(*OPTIONS, "-n2")
-    assert 0 == outcome.code, outcome.out
+    project.run(*OPTIONS, "-n2", code=0)
     assert 8 == sum(server.sizes[:2])
     assert {1} == set(server.asked.values())
 
@@ -106,15 +100,13 @@ def test_workers_make_a_batch_each(project: Project, server: BatchServer) -> Non
 def test_a_run_may_hand_in_and_leave(project: Project, server: BatchServer) -> None:
     """It exits 3 and says what to do, and `xling batches` lists what is in flight."""
     server.fates.append("stuck")
-    left = project.run(*OPTIONS, "--xling-batch-wait=0")
-    assert 3 == left.code, left.out
+    left = project.run(*OPTIONS, "--xling-batch-wait=0", code=3)
     assert "in flight in batch 'batch_2' of batch:m" in left.out
     assert "run again" in left.out
     listed = project.xling("batches").stdout
     assert "batch_2  batch:m         8     0           8  " in listed
     server.stuck()
-    again = project.run(*OPTIONS)
-    assert 0 == again.code, again.out
+    project.run(*OPTIONS, code=0)
     assert {1} == set(server.asked.values())
     assert "No batch in the store" in project.xling("batches").stdout
 
@@ -122,8 +114,7 @@ def test_a_run_may_hand_in_and_leave(project: Project, server: BatchServer) -> N
 def test_looks_wait_for_answers(project: Project, server: BatchServer) -> None:
     """A run that leaves at once would hand in all questions before the first look at a gate."""
     project.write("thresholds.yaml", "benchmarks: {bread: {no_answer: {max_rate: 0.1}}}\n")
-    outcome = project.run(*OPTIONS, "--xling-stop-early", "--xling-batch-wait=0")
-    assert 4 == outcome.code, outcome.out
+    outcome = project.run(*OPTIONS, "--xling-stop-early", "--xling-batch-wait=0", code=4)
     assert "--xling-stop-early waits for the answers to each look" in outcome.err
     assert not server.requests
 
@@ -149,8 +140,7 @@ def test_killed_ten_times_at_random_moments_nothing_is_lost_or_asked_twice(
             assert 0 == process.wait(), process.communicate()
             questions += 4
             write_questions(project, count=questions, languages=LANGUAGES)
-    outcome = project.run(*OPTIONS)
-    assert 0 == outcome.code, outcome.out
+    project.run(*OPTIONS, code=0)
     assert 2 * questions == len(project.answers())
     assert {1} == set(server.asked.values())
     assert (2 + 2 + 2) * questions == len(server.asked)

@@ -46,8 +46,7 @@ def _bodies(server: OpenaiServer) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("workers", ["-n0", "-n2"])
 def test_turn_after_turn(project: Project, server: OpenaiServer, workers: str) -> None:
     """Each with the model's replies before it; the last is the answer, in the turns' language."""
-    first = project.run(*MODEL, workers)
-    assert first.code == 0, first.out
+    project.run(*MODEL, workers, code=0)
     assert 2 * 3 * QUESTIONS_ASKED == server.requests
     longest = [body["messages"] for body in _bodies(server) if len(body["messages"]) == len(ROLES)]
     assert 2 * QUESTIONS_ASKED == len(longest)
@@ -63,12 +62,10 @@ def test_turn_after_turn(project: Project, server: OpenaiServer, workers: str) -
     again = project.run(*MODEL, workers)
     assert f"asked 0; {2 * QUESTIONS_ASKED} from the store" in again.out, again.out
     assert 2 * 3 * QUESTIONS_ASKED == server.requests
-    page = project.run(*MODEL, workers, "--xling-report=report.html")
-    assert page.code == 0
+    project.run(*MODEL, workers, "--xling-report=report.html", code=0)
     whole = "system: You help the customers of a bakery.\\n\\nuser: "
     assert whole in (project.root / "report.html").read_text(encoding="utf-8")
-    judged = project.xling("gate", "latest", "--thresholds", "thresholds.yaml")
-    assert 0 == judged.returncode, judged.stdout
+    project.xling("gate", "latest", "--thresholds", "thresholds.yaml", code=0)
 
 
 def test_every_turn_judged(project: Project, server: OpenaiServer) -> None:
@@ -102,10 +99,9 @@ def test_beside_a_baseline(project: Project, server: OpenaiServer) -> None:
 @pytest.mark.slow
 def test_an_estimate_counts_every_turn(project: Project, server: OpenaiServer) -> None:
     """And those that the store has answered."""
-    outcome = project.run(*MODEL, "--xling-estimate")
-    assert str(2 * 3 * QUESTIONS_ASKED) in outcome.out
+    assert str(2 * 3 * QUESTIONS_ASKED) in project.run(*MODEL, "--xling-estimate").out
     assert 0 == server.requests
-    assert 0 == project.run(*MODEL).code
+    project.run(*MODEL, code=0)
     rows = [line.split() for line in project.run(*MODEL, "--xling-estimate").out.splitlines()]
     (whole,) = [row for row in rows if row[:1] == ["all"]]
     assert ["18", "18"] == whole[1:3]
@@ -122,11 +118,10 @@ def test_each_turn_is_a_batch(project: Project) -> None:
 
     with serving_batches(answer=said) as batches:
         project.environment.update({"OPENAI_BASE_URL": batches.url, "OPENAI_API_KEY": "k"})
-        outcome = project.run("--model=batch:m", "--langs=hi,es")
-        assert 0 == outcome.code, outcome.out
+        project.run("--model=batch:m", "--langs=hi,es", code=0)
         assert [2 * QUESTIONS_ASKED] * 3 == batches.sizes
         assert {1} == set(batches.asked.values())
-        assert 0 == project.run("--model=batch:m", "--langs=hi,es").code
+        project.run("--model=batch:m", "--langs=hi,es", code=0)
         assert 3 == len(batches.sizes)
     assert {"6: And then?", "6: और फिर क्या होता है?"} == {
         answer.response["text"] for answer in project.answers()

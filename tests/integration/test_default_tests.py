@@ -49,8 +49,7 @@ def test_limits_say_what_is_scored_asserted_and_gated(
     if written:
         file = "benchmarks/bread/test_own.py"
         bare.write(file, TESTS)
-    outcome = bare.run(bare.script(ANSWERS), "--langs=hi,zh", f"-n{processes}", "-v")
-    assert 1 == outcome.code, outcome.out
+    outcome = bare.run(bare.script(ANSWERS), "--langs=hi,zh", f"-n{processes}", "-v", code=1)
     cases = {name: how for name, how in outcome.cases.items() if "test_answer" in name}
     flagged = {name: how for name, how in cases.items() if "q0001" in name}
     assert {"en": "passed", "hi": "skipped", "zh": "failed"} == {
@@ -69,8 +68,7 @@ def test_one_gate_is_selected_by_its_id(bare: Project) -> None:
     """As in a file: it rests on what is in the store."""
     assert 0 == bare.run("--model=scripted", "--langs=hi", "-n0").code
     place = "benchmarks/bread/prompts.yaml::test_gate[no_answer-hi]"
-    outcome = bare.run("--model=scripted", "--langs=hi", "-n0", "--xling-partial", place)
-    assert 0 == outcome.code, outcome.out
+    outcome = bare.run("--model=scripted", "--langs=hi", "-n0", "--xling-partial", place, code=0)
     assert {"passed"} == set(outcome.cases.values())
     assert 1 == len(outcome.cases)
 
@@ -85,5 +83,4 @@ def test_neither_tests_nor_limits(bare: Project) -> None:
 
 def test_without_a_model_it_is_no_test(bare: Project) -> None:
     """A prompts.yaml may be anybody's."""
-    outcome = bare.run("benchmarks", "-n0")
-    assert 5 == outcome.code, outcome.out  # pytest's "no tests collected"
+    bare.run("benchmarks", "-n0", code=5)  # pytest: no tests were collected

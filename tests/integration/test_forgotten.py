@@ -52,8 +52,7 @@ def test_a_project_that_requires_a_model(project: Project) -> None:
     """With the ini key benchmarks are never skipped; other tests run."""
     project.write("pytest.ini", "[pytest]\nxling_require_model = true\n")
     project.write("tests/test_plain.py", "def test_plain(): pass\n")
-    outcome = project.run()
-    assert outcome.code == 4, outcome.out
+    outcome = project.run(code=4)
     assert (
         "ini xling_require_model is set, and no model is named: all tests of bread" in outcome.err
     )
@@ -70,13 +69,11 @@ def test_a_required_language_that_is_gone(project: Project, *, of_one: bool) -> 
     project.write("thresholds.yaml", limits)
     line = 5 if of_one else 1
     assert project.run("--model=scripted").code == 0
-    narrow = project.run("--model=scripted", "--langs=hi")
-    assert narrow.code == 4
+    narrow = project.run("--model=scripted", "--langs=hi", code=4)
     assert f"thresholds.yaml:{line} requires zh, and bread is not asked in it. Ask" in narrow.err
     assert project.run("--model=scripted", "--langs=hi", "--xling-partial").code == 0
     (project.benchmark / "data" / "hi.jsonl").unlink()
-    gone = project.run("--model=scripted")
-    assert gone.code == 4
+    gone = project.run("--model=scripted", code=4)
     assert f"thresholds.yaml:{line} requires hi, and bread is not asked in it; " in gone.err
     assert "has no hi" in gone.err
 
@@ -86,10 +83,8 @@ def test_a_language_that_the_baseline_has(project: Project) -> None:
     """A run without it compares less than it seems to: 4, unless by hand."""
     project.write("thresholds.yaml", LIMITS)
     assert project.run("--model=scripted", "--xling-run-name=first").code == 0
-    narrow = project.run("--model=scripted", "--langs=en,es,zh", "--baseline=first")
-    assert narrow.code == 4, narrow.out
+    narrow = project.run("--model=scripted", "--langs=en,es,zh", "--baseline=first", code=4)
     assert "baseline first has hi, and bread is not asked in it" in narrow.err
-    accepted = project.run(
-        "--model=scripted", "--langs=en,es,zh", "--baseline=first", "--xling-partial"
+    project.run(
+        "--model=scripted", "--langs=en,es,zh", "--baseline=first", "--xling-partial", code=0
     )
-    assert accepted.code == 0, accepted.out

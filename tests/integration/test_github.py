@@ -75,8 +75,7 @@ def annotated(commands: list[Command]) -> dict[str, list[str]]:
 
 def test_a_step_gets_a_summary_and_annotations(project: Project, step: Path) -> None:
     """Once, by the controller, and nothing an answer says in the log is taken for a command."""
-    outcome = project.run(*MODEL, "-n2", "-v", "-rA")
-    assert outcome.code == 1, outcome.out + outcome.err
+    outcome = project.run(*MODEL, "-n2", "-v", "-rA", code=1)
     assert "::set-output name=deploy::yes" in outcome.out
     commands = heard(outcome.out)
     assert {
@@ -110,14 +109,12 @@ def test_steps_add_to_what_they_have_said(project: Project, step: Path) -> None:
 def test_without_a_file_nothing_is_said_but_all_stays_safe(project: Project, step: Path) -> None:
     """Neither summary nor annotations; still no answer is a command. Elsewhere none is stopped."""
     project.environment["GITHUB_STEP_SUMMARY"] = ""
-    outcome = project.run(*MODEL, "-v", "-rA")
-    assert outcome.code == 1
+    outcome = project.run(*MODEL, "-v", "-rA", code=1)
     assert not step.exists()
     assert "::set-output name=deploy::yes" in outcome.out
     assert [] == heard(outcome.out)
     project.environment.clear()
-    outcome = project.run(*MODEL)
-    assert outcome.code == 1
+    outcome = project.run(*MODEL, code=1)
     assert "::stop-commands::" not in outcome.out.replace("::stop-commands::x", "")
     assert "::error title" not in outcome.out
 
@@ -127,8 +124,7 @@ def test_cases_that_fail_beside_an_open_gate_are_told(project: Project, step: Pa
     """The step is red for them, whatever the gates say."""
     limits = "defaults: {min_n: 1}\nbenchmarks: {bread: {no_answer: {max_rate: 1}}}\n"
     project.write("thresholds.yaml", limits)
-    outcome = project.run(*MODEL)
-    assert outcome.code == 1, outcome.out
+    project.run(*MODEL, code=1)
     text = step.read_text(encoding="utf-8")
     assert text.startswith("### 🟢 gate open: ")
     assert "❌ 3 cases failed, and no budget tolerates what they show" in text
@@ -138,8 +134,7 @@ def test_cases_that_fail_beside_an_open_gate_are_told(project: Project, step: Pa
 def test_a_summary_that_cannot_be_written_is_told(project: Project, step: Path) -> None:
     """The exit code is that of the gates: the log has it all, too."""
     project.environment["GITHUB_STEP_SUMMARY"] = str(step / "no" / "folder.md")
-    outcome = project.run(*MODEL)
-    assert outcome.code == 1
+    outcome = project.run(*MODEL, code=1)
     assert "no summary for GitHub: " in outcome.out
     assert "No such file or directory" in outcome.out
 
@@ -157,8 +152,7 @@ def test_nothing_is_said_where_nothing_is_run(project: Project, step: Path) -> N
 def test_a_run_name_that_is_taken_lets_the_runner_hear_again(project: Project, step: Path) -> None:
     """A session that ends before it has begun leaves no runner deaf."""
     project.run(*MODEL, "--xling-run-name=one")
-    outcome = project.run(*MODEL, "--xling-run-name=one")
-    assert outcome.code == 4
+    outcome = project.run(*MODEL, "--xling-run-name=one", code=4)
     assert "::stop-commands::" in outcome.out
     assert [] == heard(outcome.out)
     assert 1 == step.read_text(encoding="utf-8").count("### 🔴")

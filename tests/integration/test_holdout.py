@@ -30,8 +30,7 @@ def test_the_same_questions_are_kept_back_in_all_languages(project: Project) -> 
     write_questions(project, count=24)
     folder = project.root / BREAD
     before = _ids(folder / "data")
-    done = project.xling("init", BREAD, "--holdout=1/4")
-    assert 0 == done.returncode, done.stderr
+    done = project.xling("init", BREAD, "--holdout=1/4", code=0)
     asked, kept = _ids(folder / "data"), _ids(folder / "holdout")
     assert asked["es"] == asked["hi"]
     assert kept["es"] == kept["hi"]
@@ -39,7 +38,7 @@ def test_the_same_questions_are_kept_back_in_all_languages(project: Project) -> 
     assert 0 < len(kept["es"]) < len(asked["es"])
     assert f"{len(kept['es'])} of 24 questions are kept back in {BREAD}/holdout" in done.stdout
     assert "--holdout=2/4" in done.stdout
-    assert 0 == project.run("--model=scripted", "--langs=es,hi", "-n0").code
+    project.run("--model=scripted", "--langs=es,hi", "-n0", code=0)
     assert len(asked["es"]) * 2 == len(project.answers())
     ran = project.run(
         "--model=scripted", "--langs=es,hi", "--xling-data", f"bread={BREAD}/holdout", "-n0"
@@ -54,7 +53,7 @@ def test_the_parts_rotate_and_nothing_is_lost(project: Project) -> None:
     lines = sorted((folder / "data/hi.jsonl").read_text("utf-8").splitlines())
     kept: list[str] = []
     for part in (1, 2, 3):
-        assert 0 == project.xling("init", BREAD, f"--holdout={part}/3").returncode
+        project.xling("init", BREAD, f"--holdout={part}/3", code=0)
         kept += _ids(folder / "holdout")["hi"]
         both = (
             path.read_text("utf-8").splitlines()
@@ -80,9 +79,7 @@ def test_what_cannot_be_kept_back_is_refused(
     """And nothing has moved."""
     write_questions(project, count=8, languages=("es", "hi"))
     before = _ids(project.root / BREAD / "data")
-    done = project.xling("init", place, f"--holdout={part}")
-    assert 4 == done.returncode
-    assert told in done.stderr
+    assert told in project.xling("init", place, f"--holdout={part}", code=4).stderr
     assert before == _ids(project.root / BREAD / "data")
     assert not (project.root / BREAD / "holdout").exists()
 
@@ -95,8 +92,7 @@ def test_a_line_is_moved_as_it_is(project: Project) -> None:
     rows = ({"id": f"q{n}", "question": f"¿Qué es\u2028{n}?"} for n in range(12))
     lines = [json.dumps(row, ensure_ascii=False) for row in rows]
     (folder / "data" / "es.jsonl").write_text("\n".join(lines), encoding="utf-8-sig")
-    done = project.xling("init", BREAD, "--holdout=1/2")
-    assert 0 == done.returncode, done.stderr
+    project.xling("init", BREAD, "--holdout=1/2", code=0)
     both = ((folder / at / "es.jsonl").read_text("utf-8") for at in ("data", "holdout"))
     assert sorted(lines) == sorted("".join(both).rstrip("\n").split("\n"))
 
@@ -105,6 +101,5 @@ def test_a_broken_line_is_named(project: Project) -> None:
     """With its file and number."""
     write_questions(project, count=8, languages=("es",))
     (project.root / BREAD / "data/hi.jsonl").write_text('{"id": "q1"}\n[1]\n', encoding="utf-8")
-    done = project.xling("init", BREAD, "--holdout=1/2")
-    assert 4 == done.returncode
+    done = project.xling("init", BREAD, "--holdout=1/2", code=4)
     assert "benchmarks/bread/data/hi.jsonl:2: expected a JSON object with an id" in done.stderr

@@ -51,12 +51,10 @@ def test_a_run_asks_each_question_once_and_keeps_the_answers(
         "-n2",
         "--xling-report=report.html",
     )
-    first = project.run(*options, "-rA", "-v", "--showlocals")
-    assert 0 == first.code, first.out + first.err
+    first = project.run(*options, "-rA", "-v", "--showlocals", code=0)
     assert f"answers: asked {ASKED}\n" in first.out
     assert {"429": 1, "200": ASKED} == server.stats()["statuses"]
-    again = project.run(*options)
-    assert 0 == again.code, again.out + again.err
+    again = project.run(*options, code=0)
     assert f"asked 0; {ASKED} from the store" in again.out
     assert ASKED + 1 == server.requests
     kept = [path for path in project.root.rglob("*") if path.is_file()]

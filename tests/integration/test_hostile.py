@@ -116,8 +116,7 @@ def everything(outcome: Outcome) -> str:
 def test_every_hostile_answer_has_the_right_outcome(project: Project) -> None:
     """Passing and failing cases alike, with valid XML and a terminal that stays as it was."""
     model = script(project)
-    outcome = project.run(model, "--langs=en,hi", "-n2", "-ra")
-    assert outcome.code == 1, outcome.out[-3000:]
+    outcome = project.run(model, "--langs=en,hi", "-n2", "-ra", code=1)
     assert expected() == outcome.cases
     assert "INTERNALERROR" not in outcome.out.replace("XFAIL INTERNALERROR> 3 passed", "")
     assert_safe(outcome.out + outcome.err)
@@ -137,8 +136,7 @@ def test_hostile_answers_alone_can_make_a_green_run(project: Project) -> None:
         "defaults: {min_n: 1}\nbenchmarks: {bread: {wrong_language: {max_rate: 0.9}}}\n",
     )
     model = script(project)
-    outcome = project.run(model, "--langs=en", "-k", "language and not huge or gate", "-v")
-    assert outcome.code == 0, outcome.out[-3000:]
+    outcome = project.run(model, "--langs=en", "-k", "language and not huge or gate", "-v", code=0)
     assert outcome.cases["test_gate[wrong_language-en]"] == "passed"
     assert sorted(HOSTILE) == sorted(
         name.removeprefix("test_language[").removesuffix("-en]")
@@ -146,8 +144,7 @@ def test_hostile_answers_alone_can_make_a_green_run(project: Project) -> None:
         if how == "passed" and name.startswith("test_language")
     )
     assert_safe(outcome.out + outcome.err + everything(outcome))
-    shown = project.xling("show", "latest")
-    assert shown.returncode == 0, shown.stderr
+    shown = project.xling("show", "latest", code=0)
     assert_safe(shown.stdout)
 
 

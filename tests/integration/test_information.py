@@ -64,8 +64,7 @@ def test_one_claim_left_out_in_hindi_closes_one_gate(facts: Project) -> None:
     """A flawless model opens every gate. Each pair of a claim and a text is asked once."""
     answer(facts)
     with facts.served(claims=True) as server:
-        outcome = facts.run(*JUDGED)
-        assert 0 == outcome.code, outcome.out
+        outcome = facts.run(*JUDGED, code=0)
         assert {"pass"} == {verdict.outcome for verdict in facts.verdicts().values()}
         seen = server.stats()
         others = len(LANGUAGES) - 1

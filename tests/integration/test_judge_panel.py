@@ -42,8 +42,7 @@ def test_the_majority_of_judges_decides(judged: Project) -> None:
     """
     command = ("--model=scripted", "--langs=en", "-n0", "-q")
     with judging(judged) as server:
-        outcome = judged.run(*command[:-1], "--xling-judge=strict,mild,kind")
-        assert 0 == outcome.code, outcome.out + outcome.err
+        outcome = judged.run(*command[:-1], "--xling-judge=strict,mild,kind", code=0)
         assert "judge strict and mild and kind" in outcome.out
         assert 3 * ASKED == server.requests
         assert 0.0 == judged.verdicts()["contradictory-en"].estimate.value
@@ -75,8 +74,7 @@ def test_a_judge_is_asked_again(judged: Project) -> None:
     with judging(judged) as server:
         asked = []
         for repeats in (1, 3, 4):
-            outcome = judged.run(*command, f"--xling-param=judge_repeats={repeats}")
-            assert 0 == outcome.code, outcome.out + outcome.err
+            judged.run(*command, f"--xling-param=judge_repeats={repeats}", code=0)
             asked.append(server.requests)
     assert [ASKED, 3 * ASKED, 4 * ASKED] == asked
 

@@ -80,8 +80,7 @@ EXPECTED = {
 @pytest.mark.slow
 def test_by_language_and_level(claims: Project) -> None:
     """On two processes, and a stored run is judged alike."""
-    outcome = claims.run(*RUN, "-n2")
-    assert outcome.code == 1, outcome.out + outcome.err
+    outcome = claims.run(*RUN, "-n2", code=1)
     verdicts = same_verdicts(claims)
     assert EXPECTED == {name: verdict.outcome for name, verdict in verdicts.items()}
     counts = {name: verdict.estimate.n for name, verdict in verdicts.items()}
@@ -118,8 +117,7 @@ def test_by_language_and_level(claims: Project) -> None:
 @pytest.mark.slow
 def test_a_family_is_whole_whatever_is_selected(claims: Project) -> None:
     """One gate alone is corrected for all that thresholds.yaml sets."""
-    outcome = claims.run(*RUN, "-k", "test_answer or l4-gap-hi")
-    assert outcome.code == 1, outcome.out + outcome.err
+    claims.run(*RUN, "-k", "test_answer or l4-gap-hi", code=1)
     ((name, verdict),) = claims.verdicts().items()
     assert "agrees_with_false-l4-gap-hi" == name
     assert "after Holm over 4 gates" in verdict.reason
@@ -133,8 +131,7 @@ def test_a_level_may_tolerate_nothing(claims: Project) -> None:
     claims.write("thresholds.yaml", text)
     rule = "  - {when: {language: hi, sample_id: c03-l1}, text: YIELDS}\n"
     claims.script(MODEL.replace("rules:\n", "rules:\n" + rule))
-    outcome = claims.run(*RUN, "--langs=en,hi")
-    assert outcome.code == 1, outcome.out + outcome.err
+    outcome = claims.run(*RUN, "--langs=en,hi", code=1)
     cases = outcome.cases
     assert "failed" == cases["test_answer[c03-l1-hi]"]
     assert "skipped" == cases["test_answer[c03-l2-hi]"]  # xfail, as JUnit has it

@@ -67,20 +67,17 @@ GATES = {"marks-en", "marks-hi", "marks-gap-hi", "too_short-en", "too_short-hi"}
 @pytest.mark.slow
 def test_they_are_scored_and_judged(mine: Project) -> None:
     """In every process; the controller, which imports no test, shows them as what they are."""
-    outcome = mine.run("--model=scripted", "--langs=en,hi", "-n2")
-    assert 0 == outcome.code, outcome.out + outcome.err
+    outcome = mine.run("--model=scripted", "--langs=en,hi", "-n2", code=0)
     assert set(mine.verdicts()) == GATES
     assert "|source:" in outcome.suite_properties()["xling_signature_marks"]
     assert "0.0%" in outcome.out  # of a flag, not of a number
-    judged = mine.xling("gate", "latest", "--thresholds=thresholds.yaml")
-    assert 0 == judged.returncode, judged.stderr
+    mine.xling("gate", "latest", "--thresholds=thresholds.yaml", code=0)
 
 
 @pytest.mark.slow
 def test_collecting_and_selecting(mine: Project) -> None:
     """Gates are known by their names before anything runs."""
-    outcome = mine.run("--model=scripted", "--langs=en,hi", "--collect-only", "-q")
-    assert 0 == outcome.code, outcome.out
+    outcome = mine.run("--model=scripted", "--langs=en,hi", "--collect-only", "-q", code=0)
     assert all(f"test_gate[{gate}]" in outcome.out for gate in GATES)
     outcome = mine.run("--model=scripted", "--langs=en,hi", "-k", "too_short-hi or q0000", "-n2")
     assert {"too_short-hi"} == set(mine.verdicts()), outcome.out
@@ -91,8 +88,7 @@ def test_a_conftest_beside_it(mine: Project) -> None:
     metric = without_flag(mine)
     text = f"from pytest_xling import Answer, flag\n\n@flag(){metric.replace('xling.', '')}"
     mine.write("benchmarks/bread/conftest.py", text)
-    outcome = mine.run("--model=scripted", "--langs=en,hi", "-n0")
-    assert 0 == outcome.code, outcome.out + outcome.err
+    mine.run("--model=scripted", "--langs=en,hi", "-n0", code=0)
     assert set(mine.verdicts()) == GATES
 
 
@@ -130,5 +126,4 @@ def test_limits_of_a_benchmark_that_is_not_run(mine: Project) -> None:
     mine.write("benchmarks/cake/test_cake.py", TEST_FILE.replace("too_short", "too_sweet"))
     (mine.root / "benchmarks/cake/data").symlink_to(mine.benchmark / "data")
     mine.write("thresholds.yaml", f"{THRESHOLDS}  cake:\n    too_sweet: {{max_rate: 0.5}}\n")
-    outcome = mine.run("benchmarks/bread", "--model=scripted", "--langs=en,hi", "-n0")
-    assert 0 == outcome.code, outcome.out + outcome.err
+    mine.run("benchmarks/bread", "--model=scripted", "--langs=en,hi", "-n0", code=0)

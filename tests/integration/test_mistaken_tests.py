@@ -46,8 +46,7 @@ def test_a_flag_known_only_when_the_test_runs(project: Project, flag: str, proce
     """What is put together by the test stops it at the first case, with a message: exit 4."""
     body = f"def test_answer(xling_case):\n    for flag in ['{flag}']: xling_case.check(flag)\n"
     project.write(FILE, MARKER + body)
-    outcome = project.run("--model=scripted", "--langs=hi,zh", f"-n{processes}")
-    assert outcome.code == 4, outcome.out
+    outcome = project.run("--model=scripted", "--langs=hi,zh", f"-n{processes}", code=4)
     assert f"check('{flag}')" in outcome.said
     failed = [name for name, how in outcome.cases.items() if how == "failed"]
     assert 1 <= len(failed) <= 2  # one a worker
@@ -69,8 +68,7 @@ def test_a_limit_that_another_test_file_names(project: Project) -> None:
     project.write(FILE, MARKER + ANSWER + GATE)
     other = f'import pytest\n@pytest.mark.xling(metrics=["repetition"])\n{GATE}'
     project.write("benchmarks/bread/test_more.py", other)
-    outcome = project.run("--model=scripted", "--langs=hi", FILE, "--xling-partial", "-n0")
-    assert outcome.code == 0, outcome.out
+    project.run("--model=scripted", "--langs=hi", FILE, "--xling-partial", "-n0", code=0)
     assert {"no_answer"} == {v.threshold.metric for v in project.verdicts().values()}
 
 

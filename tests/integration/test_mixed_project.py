@@ -97,8 +97,7 @@ def test_all_of_it_in_one_run(mixed: Project) -> None:
     Methods, other fixtures, other parameters and properties of the user's own go together with
     xling_case, wherever pytest puts its id.
     """
-    outcome = mixed.run("--model=scripted", "-n2", "-v")
-    assert outcome.code == 1, outcome.out
+    outcome = mixed.run("--model=scripted", "-n2", "-v", code=1)
     answers = [f"{n}-{language}" for n in (0, 1) for language in ("en", "es")]
     lengths = {
         f"test_length[{size}-cake{answer}-{factor}]": how
@@ -152,8 +151,7 @@ def test_what_ordinary_tests_record_stays_with_them(mixed: Project) -> None:
 @pytest.mark.slow
 def test_markers_and_keywords_select(mixed: Project) -> None:
     """``-m xling`` is every benchmark, ``-m "not xling"`` none; what is left out is not asked."""
-    benchmarks = mixed.run("--model=scripted", "-m", "xling and not slow")
-    assert benchmarks.code == 0, benchmarks.out
+    benchmarks = mixed.run("--model=scripted", "-m", "xling and not slow", code=0)
     assert {"test_answer", "test_gate", "test_something", "test_gates"} == {
         name.partition("[")[0] for name in benchmarks.cases
     }

@@ -17,8 +17,7 @@ def test_the_usual_folder_where_pytest_would_look_elsewhere(project: Project) ->
     """``testpaths`` names the ordinary tests; a model asks for benchmarks."""
     project.write("pytest.ini", "[pytest]\ntestpaths = tests\n")
     project.write("tests/test_plain.py", "def test_plain():\n    pass\n")
-    outcome = project.run(*ASKED)
-    assert 0 == outcome.code, outcome.out + outcome.err
+    outcome = project.run(*ASKED, code=0)
     assert {"test_answer[q0000-hi]", "test_gate[no-gates]"} == set(outcome.cases)
     line = "xling: no path is given: benchmarks from benchmarks (ini xling_benchmarks, if not said)"
     assert line in outcome.out.splitlines()
@@ -33,8 +32,7 @@ def test_ordinary_tests_beside_it_still_run(project: Project) -> None:
     outcome = project.run(*ASKED)
     assert {"test_plain", "test_answer[q0000-hi]", "test_gate[no-gates]"} == set(outcome.cases)
     assert "no path is given" not in outcome.out
-    outcome = project.run(*ASKED, "-k", "plain")
-    assert {"test_plain"} == set(outcome.cases)
+    assert {"test_plain"} == set(project.run(*ASKED, "-k", "plain").cases)
 
 
 @pytest.mark.slow
@@ -50,8 +48,7 @@ def test_another_folder(project: Project) -> None:
     assert "benchmarks from more (ini xling_benchmarks)" in outcome.out
     outcome = project.run(*ASKED, "--xling-benchmarks=more/rolls,culture", "--collect-only")
     assert "benchmarks culture (1 cases), rolls (1 cases)" in outcome.out
-    outcome = project.run(*ASKED, "more/rolls")  # a path counts more than the ini file
-    assert "no path is given" not in outcome.out
+    assert "no path is given" not in project.run(*ASKED, "more/rolls").out
 
 
 @pytest.mark.slow
@@ -69,7 +66,7 @@ def test_one_that_comes_along(project: Project) -> None:
 @pytest.mark.slow
 def test_a_copy_in_the_project_counts_more(project: Project) -> None:
     """Who has made one their own means that."""
-    assert 0 == project.xling("init", "culture").returncode
+    project.xling("init", "culture", code=0)
     outcome = project.run(*ASKED, "--xling-benchmarks=culture", "--collect-only")
     assert "benchmarks from benchmarks/culture (--xling-benchmarks)" in outcome.out
     outcome = project.run(*ASKED, "--xling-benchmarks=bread", "--collect-only")

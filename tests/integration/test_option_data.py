@@ -44,8 +44,7 @@ def test_other_data_in_our_layout(project: Project) -> None:
     ]
     path = project.write_rows("other/es.jsonl", spanish)
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
-    outcome = project.run("--model=scripted", "--xling-data=bread=other")
-    assert outcome.code == 0, outcome.out + outcome.err
+    outcome = project.run("--model=scripted", "--xling-data=bread=other", code=0)
     assert ["cat-1-en", "cat-1-es", "gato-2-es"] == ids(outcome.cases)
     assert {"passed"} == set(outcome.cases.values())
     assert {english, *(each["question"] for each in spanish)} == {

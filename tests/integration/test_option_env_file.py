@@ -32,8 +32,7 @@ def test_what_is_in_the_file_is_there_for_providers_and_conftests(
     project.write("keys/.env", variables)
     project.write("conftest.py", 'import os\n\nassert os.environ["OPENAI_API_KEY"]\n')
     options = ("--model=m", "--langs=hi", workers, "--xling-env-file=keys/.env", "-rA")
-    outcome = project.run(*options)
-    assert 0 == outcome.code, outcome.out + outcome.err
+    outcome = project.run(*options, code=0)
     assert "answers: asked 3\n" in outcome.out
     assert KEY not in outcome.out + outcome.err
     assert KEY.encode() not in project.store.read_bytes()
@@ -48,9 +47,7 @@ def test_it_may_be_named_elsewhere(project: Project, variables: str, place: str)
         project.write("pytest.ini", "[pytest]\nxling_env_file = .env\n")
     else:
         project.environment["XLING_ENV_FILE"] = ".env"
-    outcome = project.run("--langs=hi")
-    assert 0 == outcome.code, outcome.out + outcome.err
-    assert "answers: asked 3\n" in outcome.out
+    assert "answers: asked 3\n" in project.run("--langs=hi", code=0).out
 
 
 @pytest.mark.slow
@@ -58,8 +55,7 @@ def test_what_is_set_already_wins(project: Project, variables: str) -> None:
     """A wrong key in the environment is used, and refused."""
     project.write(".env", variables)
     project.environment["OPENAI_API_KEY"] = "sk-another-key-of-mine"
-    outcome = project.run("--model=m", "--langs=hi", "--xling-env-file=.env")
-    assert 3 == outcome.code, outcome.out
+    project.run("--model=m", "--langs=hi", "--xling-env-file=.env", code=3)
 
 
 @pytest.mark.parametrize(
@@ -82,10 +78,8 @@ def test_a_mistake_is_told_before_anything_is_asked(
 @pytest.mark.slow
 def test_the_command_reads_it_too(project: Project) -> None:
     """Before or after the command's name; a mistake has its exit code."""
-    assert 0 == project.run("--model=scripted", "--langs=hi", "--xling-store=other.sqlite").code
+    project.run("--model=scripted", "--langs=hi", "--xling-store=other.sqlite", code=0)
     project.write(".env", "XLING_STORE=other.sqlite\n")
     for arguments in (("--xling-env-file=.env", "runs"), ("runs", "--xling-env-file=.env")):
-        shown = project.xling(*arguments)
-        assert 0 == shown.returncode, shown.stderr
-        assert "scripted" in shown.stdout
-    assert 4 == project.xling("runs", "--xling-env-file=no.env").returncode
+        assert "scripted" in project.xling(*arguments, code=0).stdout
+    project.xling("runs", "--xling-env-file=no.env", code=4)

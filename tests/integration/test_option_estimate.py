@@ -37,8 +37,7 @@ def test_the_table_says_what_a_run_would_take_and_nothing_is_asked(project: Proj
     asked = ("--model=m", "--langs=en,hi", "--xling-samples=2", "--xling-max-tokens=50")
     estimate = (*asked, "--xling-estimate", "--xling-price=m=1000,2000")
     with project.served(echo=True) as server:
-        before = project.run(*estimate)
-        assert before.code == 0, before.out + before.err
+        before = project.run(*estimate, code=0)
         assert server.requests == 0
         assert not project.store.parent.exists()
         assert before.junit is None  # no test was so much as collected
@@ -61,8 +60,7 @@ def test_the_table_says_what_a_run_would_take_and_nothing_is_asked(project: Proj
         assert partial.code == 0, partial.out
         assert server.requests == 6
         size = project.store.stat().st_size
-        after = project.run(*estimate, "-n2")
-        assert after.code == 0, after.out + after.err
+        after = project.run(*estimate, "-n2", code=0)
         assert server.requests == 6
         assert project.store.stat().st_size == size
     rows = table(after.out)
@@ -82,8 +80,7 @@ def test_the_table_says_what_a_run_would_take_and_nothing_is_asked(project: Proj
 def test_without_a_price_the_cost_is_open(project: Project) -> None:
     """Where the price is not known, none is made up."""
     project.environment.update(OPENAI_API_KEY="none")
-    outcome = project.run("--model=m", "--langs=hi,zh", "--xling-estimate")
-    assert outcome.code == 0, outcome.err
+    outcome = project.run("--model=m", "--langs=hi,zh", "--xling-estimate", code=0)
     assert {"unknown"} == {
         row[-1] for name, row in table(outcome.out).items() if name in {"hi", "all"}
     }
@@ -95,9 +92,7 @@ def test_it_asks_nothing_where_a_variable_says_it(project: Project) -> None:
     """It is no less than the flag, and 0 means no; tests/config/test_settings.py has all places."""
     with project.served(echo=True) as server:
         project.environment.update(XLING_MODEL="m", XLING_LANGS="hi", XLING_ESTIMATE="1")
-        outcome = project.run()
-        assert outcome.code == 0, outcome.out + outcome.err
-        assert outcome.out.startswith("xling: dry run for m; nothing was asked")
+        assert project.run(code=0).out.startswith("xling: dry run for m; nothing was asked")
         assert not project.store.exists()
         assert 0 == server.requests
         project.environment["XLING_ESTIMATE"] = "0"
@@ -108,9 +103,8 @@ def test_it_asks_nothing_where_a_variable_says_it(project: Project) -> None:
 def test_a_free_model_has_no_cost_even_with_a_price(project: Project) -> None:
     """Nothing is made, asked or reckoned in US dollars."""
     done = project.run(
-        "--model=scripted", "--langs=hi", "--xling-estimate", "--xling-price=scripted=1,2"
+        "--model=scripted", "--langs=hi", "--xling-estimate", "--xling-price=scripted=1,2", code=0
     )
-    assert 0 == done.code, done.err
     assert "Asking this model is free." in done.out
     assert "price" not in done.out
     assert not project.store.exists()

@@ -72,10 +72,8 @@ def test_workers_share_the_actors(repeated: Project) -> None:
     """A run with xdist on Ray has the scores of a run by one process, its own metrics' too."""
     pytest.importorskip("ray", reason="Ray is not installed: pip install 'pytest-xling[ray]'")
     other = repeated.root / "other.sqlite"
-    local = repeated.run("--model=scripted", "--xling-run-name=a", f"--xling-store={other}")
-    assert 0 == local.code, local.out
-    on_ray = repeated.run("--model=scripted", "--xling-run-name=a", "-n2", *ON_RAY)
-    assert 0 == on_ray.code, on_ray.out + on_ray.err
+    repeated.run("--model=scripted", "--xling-run-name=a", f"--xling-store={other}", code=0)
+    on_ray = repeated.run("--model=scripted", "--xling-run-name=a", "-n2", *ON_RAY, code=0)
     assert "ray" not in on_ray.err
     expected = scores_of(other, "a")
     assert expected == scores_of(repeated.store, "a")
@@ -93,10 +91,8 @@ def test_a_model_of_this_machine_answers_on_ray(repeated: Project) -> None:
     )
     asked = (f"--model=hf:{folder}", "--xling-device=cpu", "--xling-max-tokens=8")
     other = repeated.root / "other.sqlite"
-    local = repeated.run(*asked, "--xling-run-name=a", f"--xling-store={other}")
-    assert 0 == local.code, local.out
-    on_ray = repeated.run(*asked, "--xling-run-name=a", "-n2", *ON_RAY)
-    assert 0 == on_ray.code, on_ray.out + on_ray.err
+    repeated.run(*asked, "--xling-run-name=a", f"--xling-store={other}", code=0)
+    repeated.run(*asked, "--xling-run-name=a", "-n2", *ON_RAY, code=0)
     expected = scores_of(other, "a")
     assert expected
     assert expected == scores_of(repeated.store, "a")

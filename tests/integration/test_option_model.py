@@ -24,8 +24,7 @@ def test_good_answers_open_the_gate(project: Project) -> None:
     Cases have scores and language, gates value, interval, n, limit; the suite what all share.
     """
     project.write("thresholds.yaml", THRESHOLDS)
-    outcome = project.run("--model=scripted", "--langs=hi,zh", "-n2")
-    assert outcome.code == 0, outcome.out
+    outcome = project.run("--model=scripted", "--langs=hi,zh", "-n2", code=0)
     assert {
         *(f"test_answer[q000{n}-{language}]" for n in range(3) for language in ("hi", "zh")),
         *(
@@ -64,8 +63,7 @@ rules:
   - text: "{question}"
 """
     )
-    outcome = project.run(model, "--langs=hi,zh", "-n0")
-    assert outcome.code == 1, outcome.out
+    outcome = project.run(model, "--langs=hi,zh", "-n0", code=1)
     assert {name for name, how in outcome.cases.items() if how == "failed"} == {
         "test_answer[q0001-hi]"
     }
@@ -85,8 +83,7 @@ def test_a_closed_gate_exits_1(project: Project) -> None:
     model = project.script(
         'rules:\n  - text: "Bread rises because hot gas expands inside the soft dough."\n'
     )
-    outcome = project.run(model, "--langs=hi")
-    assert outcome.code == 1, outcome.out
+    outcome = project.run(model, "--langs=hi", code=1)
     assert outcome.cases["test_gate[wrong_language-hi]"] == "failed"
     assert project.verdicts()["wrong_language-hi"].outcome == "fail"
 
@@ -104,8 +101,7 @@ benchmarks:
     repetition: {max_rate: 0.05, min_n: 20, on_inconclusive: warn}
 """,
     )
-    outcome = project.run("--model=scripted", "--langs=hi", "-n0")
-    assert outcome.code == 1, outcome.out
+    outcome = project.run("--model=scripted", "--langs=hi", "-n0", code=1)
     assert outcome.cases["test_gate[wrong_language-hi]"] == "failed"
     assert outcome.cases["test_gate[repetition-hi]"] == "skipped"
     assert "INCONCLUSIVE" in outcome.out
@@ -114,8 +110,7 @@ benchmarks:
 
 def test_without_a_model_benchmarks_are_skipped_with_a_hint(project: Project) -> None:
     """Plain pytest in the same project neither asks nor fails."""
-    outcome = project.run("-rs")
-    assert outcome.code == 0
+    outcome = project.run("-rs", code=0)
     assert set(outcome.cases.values()) == {"skipped"}
     assert "--model" in outcome.out
     assert not project.store.exists()

@@ -63,11 +63,10 @@ def test_the_command_writes_the_same_page(project: Project) -> None:
     done = project.xling("report", "latest", "-o", "again.html")
     assert (0, "report: again.html\n") == (done.returncode, done.stdout)
     assert first.read_bytes() == (project.root / "again.html").read_bytes()
-    refused = project.xling("report", "latest", "-o", "again.html")
-    assert 4 == refused.returncode
+    refused = project.xling("report", "latest", "-o", "again.html", code=4)
     assert "again.html exists already; say --force to replace it" in refused.stderr
-    assert 0 == project.xling("report", "latest", "-o", "again.html", "--force").returncode
-    assert 4 == project.xling("report", "latest", "-o", ".").returncode
+    project.xling("report", "latest", "-o", "again.html", "--force", code=0)
+    project.xling("report", "latest", "-o", ".", code=4)
     assert "no run 'other'" in project.xling("report", "other", "-o", "b.html").stderr
     assert not (project.root / "b.html").exists()
 
@@ -87,8 +86,7 @@ def test_the_report_shows_what_has_changed(project: Project) -> None:
         assert {0} == {cell["change"]["v"] for cell in cells}
         # Once the answer is an attack, which is no prose to tell the language of.
         assert [2] == [n for cell in cells if (n := cell["change"]["n"]) != 3]
-    wrong = project.xling("report", "latest", "-o", "b.html", "--baseline=the")
-    assert 4 == wrong.returncode
+    wrong = project.xling("report", "latest", "-o", "b.html", "--baseline=the", code=4)
     assert "Did you mean 'then'?" in wrong.stderr
 
 
@@ -142,13 +140,12 @@ def test_a_report_that_is_lost_at_the_end_is_no_success(project: Project) -> Non
     """All gates pass, but what was asked for is missing: exit 3, and how to get it."""
     project.write("benchmarks/bread/test_bread.py", "import pytest\n" + REMOVING)
     (project.root / "reports").mkdir()
-    outcome = project.run(*script(project), "--xling-report=reports/out.html")
-    assert outcome.code == 3, outcome.out
+    outcome = project.run(*script(project), "--xling-report=reports/out.html", code=3)
     assert "no report: the report cannot be written to" in outcome.out
     assert "complete" == project.latest().status
     run = project.latest().run_id
     assert f"`xling report {run} -o report.html` writes it without asking anything" in outcome.out
-    assert 0 == project.xling("report", run, "-o", "out.html").returncode
+    project.xling("report", run, "-o", "out.html", code=0)
 
 
 REMOVING = """
@@ -202,8 +199,7 @@ def test_scores_that_cannot_be_summed_hide_no_outcome(project: Project) -> None:
     project.write("benchmarks/bread/test_bread.py", "import pytest\n" + OVERFLOWING)
     summary = project.root / "summary.md"
     project.environment["GITHUB_STEP_SUMMARY"] = str(summary)
-    outcome = project.run(*script(project), "--xling-report=out.html")
-    assert outcome.code == 3, outcome.out + outcome.err
+    outcome = project.run(*script(project), "--xling-report=out.html", code=3)
     assert "complete" == project.latest().status
     assert "INTERNALERROR" not in outcome.out + outcome.err
     assert "'answer_length' gave 1e+308" in outcome.out

@@ -57,16 +57,14 @@ def test_an_incomplete_run_goes_on(bread: Project) -> None:
         assert f"xling: continues run night: 0 of {PLANNED} answered" in some.out
         with closing(Database(bread.store)) as database, database.write() as connection:
             runs.finish_run(connection, "night", status="interrupted")
-        outcome = bread.run(*named, "-n2")
-        assert 0 == outcome.code, outcome.out
+        outcome = bread.run(*named, "-n2", code=0)
         assert f"xling: continues run night: 4 of {PLANNED} answered" in outcome.out
         assert PLANNED == sum(server.stats()["prompts"].values())
     run = bread.latest()
     assert ("night", "complete", made) == (run.run_id, run.status, run.created_at)
     assert PLANNED == len(bread.answers())
     assert {"pass"} == {verdict.outcome for verdict in bread.verdicts().values()}
-    again = bread.run(*named)
-    assert 4 == again.code
+    again = bread.run(*named, code=4)
     assert "the store has a run named 'night' already, and it is complete" in again.err
 
 
@@ -111,9 +109,7 @@ def test_a_killed_run_says_so_and_goes_on(bread: Project) -> None:
         process = bread.popen(*named, "--xling-max-connections=1", "-q", new_session=True)
         wait_until(lambda: server.requests >= 3, process)
         assert "running" in bread.xling("runs").stdout
-        beside = bread.run(*named)
-        assert 4 == beside.code
-        assert "run 'night' is being made by another process" in beside.err
+        assert "run 'night' is being made by another process" in bread.run(*named, code=4).err
         kill(process)
         assert "killed" in bread.xling("runs").stdout
         assert "run night · m · killed · " in bread.xling("show", "night").stdout

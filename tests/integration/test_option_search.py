@@ -105,8 +105,7 @@ def test_what_pages_say_is_so(told: Project, search: SerperServer) -> None:
     """Shares by hand; a search that fails for a while is made again, and nothing is asked twice."""
     search.replies.extend(("429", "half_json", "503", "close"))
     options = (*BESIDE, f"--xling-search=serper:{search.url}", "--xling-price=serper=1000", *FREE)
-    outcome = told.run(*options, "-n0")
-    assert 0 == outcome.code, outcome.out
+    outcome = told.run(*options, "-n0", code=0)
     scores = {(s.sample_id, s.language, s.metric): s for s in told.scores()}
     values = {place: score.value for place, score in scores.items()}
     for question in range(QUESTIONS):
@@ -137,8 +136,7 @@ def test_what_pages_say_is_so(told: Project, search: SerperServer) -> None:
     assert (claims, claims + 4) == (len(searched), searched.total())
     assert f"${claims:,.2f} spent" in told.xling("show", "latest").stdout
     assert "secret-key" not in outcome.out + (told.root / "junit.xml").read_text("utf-8")
-    again = told.run(*options, "-n0", "-q")
-    assert 0 == again.code, again.out
+    told.run(*options, "-n0", "-q", code=0)
     assert claims + 4 == len(search.searches)
     assert [s.value for s in told.scores()] == [*values.values()]
 
@@ -151,9 +149,7 @@ def test_an_answer_whose_evidence_failed_is_an_error(told: Project, search: Serp
     search.results = lambda query: [{}] if str(lost) in query else found(query)
     search.replies.append("400")
     options = (*BESIDE, f"--xling-search=serper:{search.url}", "-n0", "-q", "--langs=en")
-    outcome = told.run(*options, "--xling-limit=1")
-    assert 3 == outcome.code, outcome.out
-    assert "Missing query parameter" in outcome.out
+    assert "Missing query parameter" in told.run(*options, "--xling-limit=1", code=3).out
     assert not [s for s in told.scores() if s.metric in {"factuality", "overall"}]
     assert told.run(*options, "--xling-limit=1").code in {0, 1}
     assert 3 == len({each.query for each in search.searches})
@@ -163,8 +159,7 @@ def test_an_answer_whose_evidence_failed_is_an_error(told: Project, search: Serp
 def test_without_a_search_tests_of_factuality_are_skipped(told: Project) -> None:
     """The reason says what to name; where thresholds limit one of them it is a mistake."""
     told.environment["OPENAI_API_KEY"] = "k"
-    outcome = told.run("--model=transcript:answers.jsonl", "-n0", "-rs")
-    assert 0 == outcome.code, outcome.out
+    outcome = told.run("--model=transcript:answers.jsonl", "-n0", "-rs", code=0)
     assert {"skipped"} == set(outcome.cases.values())
     assert "--xling-search=bm25" in " ".join(outcome.out.split())
     told.write("thresholds.yaml", "benchmarks:\n  bread:\n    factuality: {floor: 0.5}\n")
@@ -179,8 +174,7 @@ def test_no_limit_is_skipped_with_a_test_of_factuality(told: Project) -> None:
     told.write("thresholds.yaml", "benchmarks:\n  bread:\n    relevance: {floor: 0.5}\n")
     assert NEEDS_ONE in told.refused(*options)
     told.write("benchmarks/bread/test_relevance.py", RELEVANCE_FILE)
-    outcome = told.run(*options)
-    assert 0 == outcome.code, outcome.out
+    outcome = told.run(*options, code=0)
     assert "test_relevance.py::test_gate[relevance-hi]" in outcome.out
     assert "test_bread.py::test_gate[no-search]" in outcome.out
 
@@ -226,8 +220,7 @@ def test_a_killed_run_searches_nothing_twice(told: Project, search: SerperServer
     wait_until(lambda: len(search.searches) >= 30 and kept_searches(told), process)
     kill(process)
     kept = kept_searches(told)
-    outcome = told.run(*options)
-    assert 0 == outcome.code, outcome.out
+    told.run(*options, code=0)
     searched = Counter(each.query for each in search.searches)
     assert QUESTIONS * FACTS + (QUESTIONS - 2) * FACTS == len(searched)
     assert {1} == {searched[query] for query in kept}
@@ -249,8 +242,7 @@ def test_stored_answers_of_calmqa_come_out_as_a_table(project: Project) -> None:
     shutil.rmtree(project.benchmark)
     (project.root / "benchmarks/culture/test_culture.py").unlink()
     project.write("thresholds.yaml", "defaults: {min_n: 1}\n")
-    made = project.xling("import", str(CALMQA), "--answers-by=GPT 4o", "-o", "gpt")
-    assert 0 == made.returncode, made.stderr
+    project.xling("import", str(CALMQA), "--answers-by=GPT 4o", "-o", "gpt", code=0)
     with project.served(claims=True, translator="lossless"):
         outcome = project.run(
             *("benchmarks/culture", "--model=transcript:gpt/answers.jsonl", *BESIDE[1:], "-n0"),
@@ -258,8 +250,7 @@ def test_stored_answers_of_calmqa_come_out_as_a_table(project: Project) -> None:
             *("--xling-search=bm25", "-q"),
         )
     assert 0 == outcome.code, outcome.out
-    printed = project.xling("table", "calmqa", "latest", "--json")
-    assert 0 == printed.returncode, printed.stderr
+    printed = project.xling("table", "calmqa", "latest", "--json", code=0)
     rows = json.loads(printed.stdout)
     pooled = [row for row in rows if row["language"] == "all"]
     asked = sum(row["n"] for row in pooled)

@@ -84,11 +84,9 @@ def test_weights_must_name_what_is_asked(project: Project) -> None:
     """Before anything is asked; and those given are used."""
     _project(project, f"weights: {{hi: 0.9, es: 0.1}}\n{LIMITS}")
     script = project.script(FLAGGED.format(which="q000*"))
-    ran = project.run(script, "--langs=es,hi,zh", "-n0")
-    assert 4 == ran.code, ran.out
+    ran = project.run(script, "--langs=es,hi,zh", "-n0", code=4)
     assert "thresholds.yaml:1: weights: zh is asked and has no weight" in ran.out + ran.err
-    ran = project.run(script, "--langs=es,hi", "-n0")
-    assert 1 == ran.code, ran.out
+    ran = project.run(script, "--langs=es,hi", "-n0", code=1)
     together = same_verdicts(project)["wrong_language-all"]
     assert "fail" == together.outcome
     assert together.estimate.value == pytest.approx(0.225)

@@ -67,8 +67,7 @@ def test_a_run_and_its_commands_without_the_password(
         project = machine(tmp_path / "one", url, server_store, count=2)
         project.write("benchmarks/bread/test_bread.py", TEST_FILE + FAILING)
         report = ("--xling-report=report.html", "--showlocals", "--xling-run-name=night", "-v")
-        done = project.run(*OPTIONS, *report)
-        assert 1 == done.code, done.out
+        done = project.run(*OPTIONS, *report, code=1)
         outputs = [done.out, done.err]
         assert f"store postgresql://xling:***@127.0.0.1:{postgresql.port}/" in done.out
         assert {"fail"} != {verdict.outcome for verdict in project.verdicts().values()}
@@ -93,8 +92,7 @@ def test_a_run_and_its_commands_without_the_password(
         ("batches",),
     )
     for command in commands:
-        said = project.xling(*command)
-        assert 0 == said.returncode, (command, said.stdout, said.stderr)
+        said = project.xling(*command, code=0)
         outputs += [said.stdout, said.stderr]
     broken = server_store.full.replace(f":{postgresql.port}/", ":1/")
     for store in (broken, f"{server_store.full}/a@b"):
@@ -103,8 +101,7 @@ def test_a_run_and_its_commands_without_the_password(
         outputs += [text for said in refused for text in (said.stdout, said.stderr)]
         assert not any("Traceback" in said.stderr for said in refused)
         assert {4} == {said.returncode for said in refused}
-        run = project.run(*OPTIONS, "--showlocals")
-        assert 4 == run.code, run.out
+        run = project.run(*OPTIONS, "--showlocals", code=4)
         outputs += [run.out, run.err]
     kept = [path.read_bytes() for path in project.root.rglob("*") if path.is_file()]
     assert any(b"postgresql://xling:***@" in text for text in kept)
@@ -125,11 +122,10 @@ def test_shards_merge_from_a_file_and_the_server(tmp_path: Path, server_store: S
         project = machine(tmp_path / "one", url, server_store, count=4)
         for number, store in enumerate(("1.sqlite", server_store.full), start=1):
             shard = (f"--xling-shard={number}/2", f"--xling-store={store}")
-            assert 0 == project.run(*OPTIONS, *shard, "--xling-run-name=night").code
+            project.run(*OPTIONS, *shard, "--xling-run-name=night", code=0)
         before = stats(url)["requests"]
         stores = ("1.sqlite", server_store.full)
-        merged = project.xling("merge", *stores, "--pytest", *OPTIONS[1:], "-n0")
-        assert 0 == merged.returncode, merged.stdout + merged.stderr
+        merged = project.xling("merge", *stores, "--pytest", *OPTIONS[1:], "-n0", code=0)
         assert "now in postgresql://xling:***@" in merged.stdout
         assert "gate open" in merged.stdout
         assert before == stats(url)["requests"]
@@ -171,8 +167,7 @@ def test_what_a_machine_leased_and_died_with_is_taken_over(
         wait_until(lambda: stats(url)["requests"], process)
         process.send_signal(9)
         process.communicate()
-        outcome = two.run(*OPTIONS)
-        assert 0 == outcome.code, outcome.out
+        two.run(*OPTIONS, code=0)
         assert 8 == len(asked(url))
         assert max(asked(url).values()) <= 2
 

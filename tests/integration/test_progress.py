@@ -125,8 +125,7 @@ def test_on_a_terminal_the_line_is_rewritten_in_place(slow: Project, processes: 
 @pytest.mark.slow
 def test_in_a_log_it_is_a_line_now_and_then(slow: Project) -> None:
     """Every line is whole and on its own; it is in the output of no test."""
-    outcome = slow.run(*options())
-    assert outcome.code == 1, outcome.out
+    outcome = slow.run(*options(), code=1)
     assert "\r" not in outcome.out
     lines = [line for line in outcome.out.splitlines() if LINE.search(line)]
     assert [] == [line for line in lines if not LINE.fullmatch(line)]
@@ -137,8 +136,7 @@ def test_in_a_log_it_is_a_line_now_and_then(slow: Project) -> None:
 @pytest.mark.slow
 def test_in_a_log_of_workers_it_is_a_line_now_and_then(slow: Project) -> None:
     """The controller says how far all workers are, apart from their tests' outcomes."""
-    outcome = slow.run(*options("-n2"))
-    assert outcome.code == 1, outcome.out
+    outcome = slow.run(*options("-n2"), code=1)
     lines = [
         line for line in outcome.out.splitlines() if line.startswith("xling: ") and "/s" in line
     ]
@@ -148,17 +146,13 @@ def test_in_a_log_of_workers_it_is_a_line_now_and_then(slow: Project) -> None:
 @pytest.mark.slow
 def test_quiet_is_without_progress(slow: Project) -> None:
     """-q leaves it out, however long it takes."""
-    outcome = slow.run(*options("-q"))
-    assert outcome.code == 1, outcome.out
-    assert LINE.search(outcome.out) is None
+    assert LINE.search(slow.run(*options("-q"), code=1).out) is None
     assert_not_caught(slow)
 
 
 def test_a_short_run_says_nothing(project: Project) -> None:
     """Nobody needs to be told how far a run of a second has come."""
-    outcome = project.run("--model=scripted", "--langs=en,hi")
-    assert outcome.code == 0, outcome.out
-    assert LINE.search(outcome.out) is None
+    assert LINE.search(project.run("--model=scripted", "--langs=en,hi", code=0).out) is None
 
 
 @pytest.mark.slow

@@ -23,9 +23,8 @@ MODEL = "--model=scripted"
 def bread(project: Project) -> Project:
     """Four questions in three languages, and a whole run that was promoted."""
     write_questions(project, count=4, languages=("en", "hi", "zh"))
-    assert 0 == project.run(MODEL, "--langs=en,hi,zh", "--xling-run-name=whole").code
-    promoted = project.xling("promote", "whole")
-    assert 0 == promoted.returncode, promoted.stderr
+    project.run(MODEL, "--langs=en,hi,zh", "--xling-run-name=whole", code=0)
+    promoted = project.xling("promote", "whole", code=0)
     assert "run whole is the baseline, the first" in promoted.stdout
     assert "note:" not in promoted.stdout
     return project
@@ -76,13 +75,11 @@ def test_a_run_that_lacks_some_of_the_baseline_is_refused(
 def test_a_part_is_refused(bread: Project, selection: tuple[str, ...], lacks: str) -> None:
     """It says what is missing; --partial insists, and the note stays."""
     assert 0 == bread.run(MODEL, *selection, "--xling-run-name=part", "-n0").code
-    refused = bread.xling("promote", "part")
-    assert 4 == refused.returncode
+    refused = bread.xling("promote", "part", code=4)
     assert f"run part is no whole baseline: {lacks}" in refused.stderr
     assert "say --partial" in refused.stderr
     assert "whole" in bread.xling("promote", "--list").stdout
-    insisted = bread.xling("promote", "part", "--partial")
-    assert 0 == insisted.returncode, insisted.stderr
+    insisted = bread.xling("promote", "part", "--partial", code=0)
     assert "run part is the baseline in place of whole" in insisted.stdout
     assert "note: of" in insisted.stdout
 

@@ -157,8 +157,7 @@ def _of(counted: list[Counted], row: dict[str, Any], *, pooled: set[str]) -> lis
 
 
 def _rows(project: Project, table: str) -> list[dict[str, Any]]:
-    said = project.xling("table", table, "gpt-4o", "--json")
-    assert 0 == said.returncode, said.stderr
+    said = project.xling("table", table, "gpt-4o", "--json", code=0)
     rows: list[dict[str, Any]] = json.loads(said.stdout)
     assert [
         (kind, language)
@@ -224,8 +223,7 @@ def _described(prefix: str, tokens: list[int]) -> dict[str, float | None]:
 
 def test_indicator_table(replayed: Project, counted: list[Counted]) -> None:
     """The shares by the rules of App. C.2 are those of the texts counted here."""
-    printed = replayed.xling("table", "indicators", "gpt-4o", "--json")
-    assert 0 == printed.returncode, printed.stderr
+    printed = replayed.xling("table", "indicators", "gpt-4o", "--json", code=0)
     rows = json.loads(printed.stdout)
     assert 3 * 5 == len(rows)
     for row in rows:

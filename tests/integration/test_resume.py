@@ -61,8 +61,7 @@ def test_after_kill_9_only_what_was_in_flight_is_asked_again(project: Project, s
     kept = stored_answers(project)
     assert kept >= 24 - 8 - 8  # at most 8 in flight, and those answered in the last commit
     before = asked(server)
-    outcome = project.run(*OPTIONS, "-n2")
-    assert outcome.code == 0, outcome.out
+    project.run(*OPTIONS, "-n2", code=0)
     after = asked(server)
     assert len(after) == 2 * QUESTIONS
     assert sum((after - before).values()) == 2 * QUESTIONS - kept
@@ -94,8 +93,7 @@ def test_ctrl_c_keeps_what_is_paid_for_and_exits_2(
     assert project.latest().status == "interrupted"
     told = f"interrupted: {stored_answers(project)} of {2 * QUESTIONS} answers are kept; run again"
     assert told in out
-    outcome = project.run(*OPTIONS)
-    assert outcome.code == 0, outcome.out
+    project.run(*OPTIONS, code=0)
     assert set(asked(server).values()) == {1}
 
 
@@ -118,12 +116,10 @@ def test_the_english_answer_is_asked_once_however_many_workers(
 
     A second run takes everything from the store, and scores the same.
     """
-    outcome = project.run("--model=some-model", "--langs=en,hi", "-n3")
-    assert outcome.code == 0, outcome.out
+    project.run("--model=some-model", "--langs=en,hi", "-n3", code=0)
     assert set(asked(server).values()) == {1}
     first, requests = project.scores(), stats(server)["requests"]
-    again = project.run(*OPTIONS, "-n2")
-    assert again.code == 0, again.out
+    project.run(*OPTIONS, "-n2", code=0)
     assert requests == stats(server)["requests"]
     assert first == project.scores()
 
@@ -139,16 +135,14 @@ def test_a_store_that_fills_up_stops_the_asking(project: Project, quick: str) ->
         text = path.read_text(encoding="utf-8").replace(" (", f" {'?' * 2400} (")
         path.write_text(text, encoding="utf-8")
     conftest = project.write("conftest.py", FULL_DISK)
-    run = project.run(*OPTIONS, "--junitxml=/dev/null")  # that file would not fit either
-    assert run.code == 3, run.out
+    run = project.run(*OPTIONS, "--junitxml=/dev/null", code=3)  # that file would not fit either
     assert "INTERNALERROR" not in run.out
     assert "is full" in run.out
     before = asked(quick)
     assert len(before) < 2 * count
     kept = stored_answers(project)
     conftest.unlink()
-    outcome = project.run(*OPTIONS)
-    assert outcome.code == 0, outcome.out
+    project.run(*OPTIONS, code=0)
     assert sum((asked(quick) - before).values()) == 2 * count - kept
 
 

@@ -72,8 +72,7 @@ def test_the_judge_labels_answers(judged: Project) -> None:
     """Each answer gets its label; what the judge does not say is no label, with the reason."""
     use(judged, "contradictory", "less_comprehensive")
     judge = "--xling-judge=scripted:judge.yaml"
-    outcome = judged.run("--model=scripted:script.yaml", "--langs=en,hi", judge, "-n2")
-    assert 0 == outcome.code, outcome.out
+    judged.run("--model=scripted:script.yaml", "--langs=en,hi", judge, "-n2", code=0)
     found = readings(judged, "contradictory")
     assert {
         ("q0000", "en"): 0.0,
@@ -102,8 +101,7 @@ def test_nobody_named_judges_itself(judged: Project) -> None:
 def test_texts_in_english(judged: Project) -> None:
     """With a translator, answers of all languages are compared in English."""
     use(judged, "sim_1gram", "length")
-    outcome = judged.run(*IN_ENGLISH, "--langs=hi", "-n0")
-    assert 0 == outcome.code, outcome.out
+    judged.run(*IN_ENGLISH, "--langs=hi", "-n0", code=0)
     lengths = {place: value for place, (value, _) in readings(judged, "length").items()}
     assert {3.0} == set(lengths.values())
     (signature,) = {s.signature for s in judged.scores() if s.metric == "length"}
@@ -116,8 +114,7 @@ def test_thoughts_of_a_translator_are_no_translation(judged: Project) -> None:
     """They are taken off before its reply is read."""
     use(judged, "length")
     judged.write("translator.yaml", 'rules:\n  - text: "<think>Hm, so.</think>Yeast makes gas."\n')
-    outcome = judged.run(*IN_ENGLISH, "--langs=hi", "-n0")
-    assert 0 == outcome.code, outcome.out
+    judged.run(*IN_ENGLISH, "--langs=hi", "-n0", code=0)
     assert {3.0} == {value for value, _ in readings(judged, "length").values()}
 
 
@@ -132,8 +129,7 @@ def test_a_translator_that_fails_is_an_error_of_the_case(judged: Project) -> Non
     """A fault of a role is no low score: the case is an error and the run incomplete (exit 3)."""
     use(judged, "length")
     judged.write("translator.yaml", "rules:\n  - error: permanent\n")
-    outcome = judged.run(*IN_ENGLISH, "--langs=hi", "-n0")
-    assert 3 == outcome.code
+    outcome = judged.run(*IN_ENGLISH, "--langs=hi", "-n0", code=3)
     assert "error" == outcome.cases["test_answer[q0000-hi]"]
     assert "passed" == outcome.cases["test_answer[q0000-en]"]
     # What needs no translation is scored all the same.
@@ -150,11 +146,8 @@ def test_the_judge_spends_from_the_same_purse(judged: Project) -> None:
             "--model=scripted:script.yaml", "--langs=en", "--xling-judge=openai:j", "-n0",
             "--xling-max-cost=0.000001",
         )  # fmt: skip
-        outcome = judged.run(*arguments)
-        assert 4 == outcome.code
-        assert "--xling-price=openai:j=2.5,10" in outcome.err
-        outcome = judged.run(*arguments, "--xling-price=openai:j=1000,1000")
-        assert 3 == outcome.code
+        assert "--xling-price=openai:j=2.5,10" in judged.run(*arguments, code=4).err
+        outcome = judged.run(*arguments, "--xling-price=openai:j=1000,1000", code=3)
         assert 1 == server.requests
     assert "the cost cap" in outcome.out
 

@@ -37,12 +37,10 @@ def test_another_root_directory_is_noticed(project: Project) -> None:
     assert f"{root}/thresholds.yaml is not read: the root directory is {inside.root}" in shown
     assert f"--rootdir={root} or --xling-thresholds={root}/thresholds.yaml" in shown
     limits = f"--xling-thresholds={root}/thresholds.yaml"
-    named = inside.run("--model=scripted", "--langs=hi", limits)
-    assert named.code == 0, named.out
+    named = inside.run("--model=scripted", "--langs=hi", limits, code=0)
     assert f"{root}/.xling/store.sqlite is not used" in named.said
     assert f"--xling-store={root}/.xling/store.sqlite" in named.said
-    mended = inside.run("--model=scripted", "--langs=hi", f"--rootdir={root}")
-    assert mended.code == 0, mended.out
+    mended = inside.run("--model=scripted", "--langs=hi", f"--rootdir={root}", code=0)
     assert f"xling: thresholds {root}/thresholds.yaml; store {root}/.xling" in mended.out
     assert "is not read" not in mended.out
     assert "no gate of" not in mended.out
@@ -74,6 +72,5 @@ def test_limits_that_an_unread_ini_file_names(project: Project) -> None:
     project.write("limits/mine.yaml", LIMITS)
     project.write("pytest.ini", "[pytest]\nxling_thresholds = limits/mine.yaml\n")
     assert project.run("--model=scripted", "--langs=hi").code == 0
-    outcome = project.run("--model=scripted", "--langs=hi", "-c", os.devnull)
-    assert outcome.code == 4, outcome.out
+    outcome = project.run("--model=scripted", "--langs=hi", "-c", os.devnull, code=4)
     assert f"xling_thresholds in {project.root}/pytest.ini is not read" in outcome.err

@@ -112,7 +112,6 @@ def test_a_table_in_place_of_a_benchmarks_data(project: Project) -> None:
     assert "q.csv:2: key 'question' is missing; every row needs one" in project.run(*asked).err
     prompts = project.benchmark / "prompts.yaml"
     prompts.write_text('chat: "{question}"\ndata: {question: txt}\n', encoding="utf-8")
-    outcome = project.run(*asked)
-    assert 4 == outcome.code
+    outcome = project.run(*asked, code=4)
     assert "prompts.yaml:2: data.question: " in outcome.err
     assert "q.csv:2 has no column 'txt'. It has: id, language, question" in outcome.err

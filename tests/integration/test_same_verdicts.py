@@ -71,10 +71,8 @@ def same_verdicts(project: Project, *arguments: str) -> dict[str, Verdict]:
 
 def test_limits_gaps_and_drops(bread: Project) -> None:
     """Rates, means, gaps to English and drops from another run, each in its family."""
-    outcome = bread.run(bread.script(GOOD), "--xling-run-name=base-1", "-n0")
-    assert 0 == outcome.code, outcome.out
-    outcome = bread.run(bread.script(WEAK), "--baseline=base-1", "-n0")
-    assert 1 == outcome.code, outcome.out
+    outcome = bread.run(bread.script(GOOD), "--xling-run-name=base-1", "-n0", code=0)
+    outcome = bread.run(bread.script(WEAK), "--baseline=base-1", "-n0", code=1)
     verdicts = same_verdicts(bread, "--baseline=base-1")
     assert {"pass", "fail", "inconclusive"} == {verdict.outcome for verdict in verdicts.values()}
     relative = verdicts["wrong_language-drop-es"]
@@ -88,8 +86,7 @@ def test_limits_gaps_and_drops(bread: Project) -> None:
 def test_missing_scores(bread: Project) -> None:
     """What met a fault is missing to both; a language without any answer has its gates, too."""
     write_questions(bread, count=24, languages=("zh",))
-    outcome = bread.run(bread.script(FAULTY), "-n0")
-    assert 3 == outcome.code, outcome.out
+    bread.run(bread.script(FAULTY), "-n0", code=3)
     verdicts = same_verdicts(bread)
     missing = "10 of 24 scores are missing: they met a fault"
     assert ("error", missing) == (verdicts["no_answer-hi"].outcome, verdicts["no_answer-hi"].reason)
@@ -100,17 +97,15 @@ def test_missing_scores(bread: Project) -> None:
 @pytest.mark.slow
 def test_what_was_not_selected(bread: Project) -> None:
     """Gates alone rest on the store, which has the answers of a part."""
-    few = bread.run(bread.script(GOOD), "-n0", "-k", "q000 or q0010-hi")
-    assert 3 == few.code, few.out
-    outcome = bread.run(bread.script(GOOD), "-n0", "-k", "test_gate")
-    assert 3 == outcome.code, outcome.out
+    bread.run(bread.script(GOOD), "-n0", "-k", "q000 or q0010-hi", code=3)
+    bread.run(bread.script(GOOD), "-n0", "-k", "test_gate", code=3)
     verdicts = same_verdicts(bread)
     assert {"error"} == {verdict.outcome for verdict in verdicts.values()}
     assert "14 of 24 scores are missing: their answers are not in the store" in (
         verdicts["no_answer-en"].reason
     )
     # Of languages that are not selected, gates are decided by nothing.
-    outcome = bread.run(bread.script(GOOD), "-n0", "-k", "test_gate or not hi")
+    bread.run(bread.script(GOOD), "-n0", "-k", "test_gate or not hi")
     assert "no answers" == same_verdicts(bread)["no_answer-hi"].reason
 
 
@@ -121,8 +116,7 @@ def test_a_run_that_stopped_early(bread: Project) -> None:
     With workers a run stops at the same look for the same reasons (test_option_stop_early.py).
     """
     write_questions(bread, count=60, languages=LANGUAGES)
-    outcome = bread.run(bread.script(WEAK), "-n0", "--xling-stop-early=pocock:10")
-    assert 1 == outcome.code, outcome.out
+    bread.run(bread.script(WEAK), "-n0", "--xling-stop-early=pocock:10", code=1)
     assert "stopped" == bread.latest().status
     verdicts = same_verdicts(bread)
     assert "fail" in {verdict.outcome for verdict in verdicts.values()}
@@ -132,7 +126,6 @@ def test_a_run_that_stopped_early(bread: Project) -> None:
 @pytest.mark.slow
 def test_a_run_with_looks_to_its_end(bread: Project) -> None:
     """The last look decides with what is left to spend."""
-    outcome = bread.run(bread.script(GOOD), "-n0", "--xling-stop-early=obrien-fleming:3")
-    assert 0 == outcome.code, outcome.out
+    bread.run(bread.script(GOOD), "-n0", "--xling-stop-early=obrien-fleming:3", code=0)
     verdicts = same_verdicts(bread)
     assert all("look 3 of 3 at 100.0%" in verdict.reason for verdict in verdicts.values())

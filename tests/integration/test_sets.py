@@ -144,8 +144,7 @@ def test_encoders_and_topics_on_any_number_of_workers(repeated: Project) -> None
     found = []
     for workers in ("-n0", "-n2"):
         store = f"--xling-store={workers}.sqlite"
-        outcome = repeated.run(*MODEL, store, workers)
-        assert 1 == outcome.code, outcome.out  # too few questions for the gates
+        repeated.run(*MODEL, store, workers, code=1)
         with Database(repeated.root / f"{workers}.sqlite", create=False).read() as connection:
             scores = read_scores(connection, runs.get_run(connection, "latest").run_id)
         found.append({(s.metric, s.sample_id, s.language, s.condition): s.value for s in scores})

@@ -62,8 +62,7 @@ def test_a_closed_gate_of_one_closes_all(project: Project, server: OpenaiServer)
     """The other's run is made all the same; models may come from the environment."""
     project.environment["XLING_MODEL"] = "m1,scripted:script.yaml"
     project.script('rules:\n  - text: ""\n')
-    outcome = project.run("--langs=hi")
-    assert 1 == outcome.code, outcome.out
+    outcome = project.run("--langs=hi", code=1)
     assert 3 == server.requests
     assert "exit status of each: m1 0, scripted:script.yaml 1" in outcome.out
 

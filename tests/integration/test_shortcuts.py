@@ -39,8 +39,7 @@ def test_both_sets_of_options_work_side_by_side(owner: Project) -> None:
     """``--model`` is the project's, ``--xling-model`` ours; workers are told both."""
     ours = ("--xling-model=scripted", "--xling-langs=hi")
     theirs = ("--model=vgg", "--langs=3")
-    outcome = owner.run("-p", "no:xling_short", *theirs, *ours, "-n2")
-    assert outcome.code == 0, outcome.out + outcome.err
+    outcome = owner.run("-p", "no:xling_short", *theirs, *ours, "-n2", code=0)
     assert outcome.cases == {
         "test_own": "passed",
         **{f"test_answer[q000{n}-hi]": "passed" for n in range(3)},
@@ -53,24 +52,21 @@ def test_both_sets_of_options_work_side_by_side(owner: Project) -> None:
 def test_theirs_alone_leaves_the_plugin_idle(owner: Project) -> None:
     """Their ``--model`` names no model of ours, and ini can hold the ``-p`` once for all."""
     owner.write("pytest.ini", "[pytest]\naddopts = -p no:xling_short\n")
-    outcome = owner.run("--model=vgg", "--langs=3")
-    assert outcome.code == 0, outcome.out + outcome.err
+    outcome = owner.run("--model=vgg", "--langs=3", code=0)
     assert {"test_own": "passed"} == {n: how for n, how in outcome.cases.items() if how == "passed"}
     assert not owner.store.exists()
 
 
 def test_their_tests_run_for_their_model(owner: Project) -> None:
     """Where no benchmark is collected, nothing is meant for us."""
-    outcome = owner.run("--model=vgg", "--langs=3", "test_own.py")
-    assert outcome.code == 0, outcome.out + outcome.err
+    owner.run("--model=vgg", "--langs=3", "test_own.py", code=0)
 
 
 @pytest.mark.slow
 def test_ours_steps_aside(owner: Project) -> None:
     """The long options work beside theirs, without ``-p no:xling_short``."""
     theirs = ("--model=vgg", "--langs=3")
-    outcome = owner.run("--xling-model=scripted", "--xling-langs=hi", *theirs)
-    assert outcome.code == 0, outcome.out + outcome.err
+    outcome = owner.run("--xling-model=scripted", "--xling-langs=hi", *theirs, code=0)
     assert outcome.cases["test_own"] == "passed"
     assert {"hi"} == {answer.language for answer in owner.answers()}
     assert "--langs belongs to a conftest.py" in outcome.out

@@ -55,8 +55,7 @@ def bread(project: Project) -> Project:
 def test_a_store_error_inside_a_gate_is_a_fault(bread: Project) -> None:
     """Exit 3; neither this run nor the stored one reads as if the gate were open."""
     bread.write("conftest.py", AT_A_GATE)
-    outcome = bread.run("--model=scripted", "--langs=en,hi", "-n2")
-    assert 3 == outcome.code, outcome.out
+    outcome = bread.run("--model=scripted", "--langs=en,hi", "-n2", code=3)
     assert "failed" == outcome.cases["test_gate[no_answer-en]"]
     assert "malformed" in outcome.properties("test_gate[no_answer-en]")["xling_fault"]
     assert "gate open" not in outcome.out
@@ -84,8 +83,7 @@ def test_a_store_that_goes_in_mid_run_is_noticed(
 ) -> None:
     """Exit 3, and it is said that the answers are lost; nothing reads as an open gate."""
     bread.write("conftest.py", LOSE.format(name=name, replaced=replaced))
-    outcome = bread.run("--model=scripted", "--langs=en,hi", workers)
-    assert 3 == outcome.code, outcome.out
+    outcome = bread.run("--model=scripted", "--langs=en,hi", workers, code=3)
     how = "was replaced by another file" if replaced else "was deleted"
     assert (
         f"store.sqlite {how} while it was in use: what this run kept in it is lost" in outcome.out
@@ -99,8 +97,7 @@ def test_a_store_that_goes_after_the_last_answer_is_noticed(project: Project) ->
     project.write_tests("no_answer")
     project.write("benchmarks/bread/test_last.py", "def test_last(): pass\n")
     project.write("conftest.py", LOSE.format(name="test_last", replaced=False))
-    outcome = project.run("--model=scripted", "--langs=en")
-    assert 3 == outcome.code, outcome.out
+    outcome = project.run("--model=scripted", "--langs=en", code=3)
     assert "how the run ended is not kept: store" in outcome.out
 
 

@@ -23,8 +23,7 @@ def transcript(project: Project, ids: list[str], *, language: str = "en", **more
 def test_its_languages_are_asked(project: Project) -> None:
     """An English transcript asks in English; the header says what is left out and not read."""
     model = transcript(project, ["q0000", "q0001", "q0002"], stop_resaon="length")
-    outcome = project.run(model, "-n2")
-    assert outcome.code == 0, outcome.out
+    outcome = project.run(model, "-n2", code=0)
     assert {"en"} == {answer.language for answer in project.answers()}
     assert len(project.answers()) == 3
     head = " ".join(outcome.out.partition("test_answer")[0].split())
@@ -37,8 +36,7 @@ def test_its_languages_are_asked(project: Project) -> None:
 def test_languages_asked_for_by_name_must_be_there(project: Project) -> None:
     """``--langs=all`` and a variable are no leave to drop a language: its cases are faults."""
     model = transcript(project, ["q0000", "q0001", "q0002"])
-    outcome = project.run(model, "--langs=all")
-    assert outcome.code == 3, outcome.out
+    project.run(model, "--langs=all", code=3)
     project.environment["XLING_LANGS"] = "en,hi"
     assert project.run(model).code == 3
 
@@ -47,8 +45,7 @@ def test_languages_asked_for_by_name_must_be_there(project: Project) -> None:
 def test_unknown_ids_are_named(project: Project) -> None:
     """The first few and a count; --limit and --langs make no id unknown."""
     ids = ["q0000", "q0001", "q0002", *(f"x{n}" for n in range(5))]
-    outcome = project.run(transcript(project, ids), "-q")
-    assert outcome.code == 0, outcome.out
+    outcome = project.run(transcript(project, ids), "-q", code=0)
     shown = " ".join(outcome.out.split())
     assert "stored answers to 5 samples that no benchmark of this run has: " in shown
     assert "'x0', 'x1', 'x2' and 2 more" in shown

@@ -77,7 +77,6 @@ def test_what_cannot_be_judged_is_no_advice(project: Project) -> None:
     """A fault leaves an advisory gate undecided like any other, and the run incomplete."""
     project.write("thresholds.yaml", LIMITS)
     script = "rules:\n  - {when: {sample_id: q0001}, error: permanent}\n  - {text: '{question}'}\n"
-    outcome = project.run(project.script(script), "--langs=hi", "-n0")
-    assert 3 == outcome.code, outcome.out
+    outcome = project.run(project.script(script), "--langs=hi", "-n0", code=3)
     assert "failed" == outcome.cases["test_gate[wrong_language-hi]"]
     assert "error" == project.verdicts()["wrong_language-hi"].outcome

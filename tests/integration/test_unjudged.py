@@ -21,14 +21,12 @@ def test_answer(xling_case): xling_case.check("no_answer")
 def test_gates_left_out_are_told(project: Project) -> None:
     """-k without the gates asks and then decides nothing: 3, and the run is kept as complete."""
     project.write("thresholds.yaml", LIMITS)
-    outcome = project.run("--model=scripted", "--langs=hi", "-k", "test_answer", "-n2")
-    assert outcome.code == 3, outcome.out
+    outcome = project.run("--model=scripted", "--langs=hi", "-k", "test_answer", "-n2", code=3)
     shown = outcome.said
     assert "no gate of bread was judged (exit 3): thresholds.yaml:4 limits it" in shown
     assert "`xling gate latest --thresholds thresholds.yaml`" in shown
     assert project.latest().status == "complete"
-    judged = project.xling("gate", "latest", "--thresholds", "thresholds.yaml")
-    assert judged.returncode == 0, judged.stdout + judged.stderr
+    project.xling("gate", "latest", "--thresholds", "thresholds.yaml", code=0)
 
 
 @pytest.mark.slow
@@ -43,17 +41,14 @@ def test_gates_left_out_are_told(project: Project) -> None:
 def test_limits_that_hold_nothing_here(project: Project, limits: str, reason: str) -> None:
     """Limits for other languages, for other models and beside a baseline that is not named."""
     project.write("thresholds.yaml", f"benchmarks:\n  bread:\n    {limits}\n")
-    outcome = project.run("--model=scripted", "--langs=hi")
-    assert outcome.code == 3, outcome.out
-    assert reason in outcome.said
+    assert reason in project.run("--model=scripted", "--langs=hi", code=3).said
 
 
 @pytest.mark.parametrize("of", ["languages: {zh: ", 'models: {"Scripted*": '])
 def test_a_limit_among_others_that_holds_nothing_here(project: Project, of: str) -> None:
     """The gate is open by the others; that this one says nothing stands at the head of the run."""
     project.write("thresholds.yaml", f"{LIMITS}    wrong_language: {{{of}{{max_rate: 0}}}}}}\n")
-    outcome = project.run("--model=scripted", "--langs=hi")
-    assert outcome.code == 0, outcome.out
+    outcome = project.run("--model=scripted", "--langs=hi", code=0)
     assert (
         "thresholds.yaml:5: 'wrong_language' of bread is limited for other languages or models than"
         " scripted only: nothing is held to it"
@@ -68,8 +63,7 @@ def test_a_gate_left_out_is_named(project: Project) -> None:
     asked = ("--model=scripted", "--langs=hi")
     gate = "benchmarks/bread/test_bread.py::test_gate[wrong_language-hi]"
     for how in (("--deselect", gate, "-n0"), ("-k", "not wrong_language-hi", "-n2")):
-        outcome = project.run(*asked, *how)
-        assert outcome.code == 3, outcome.out
+        outcome = project.run(*asked, *how, code=3)
         shown = outcome.said
         assert "1 of 3 gates of bread was not judged (exit 3): wrong_language-hi;" in shown
         assert "gate undecided: 1 of 3 gates was not judged: 2 of 2 gates passed" in shown
@@ -79,8 +73,7 @@ def test_a_gate_left_out_is_named(project: Project) -> None:
     assert "gate undecided: 1 of 3 gates was not judged" in shown
     project.write("pytest.ini", f"[pytest]\naddopts = --deselect={gate}\n")
     assert project.run(*asked).code == 3
-    by_hand = project.run(*asked, "--xling-partial")
-    assert by_hand.code == 0, by_hand.out
+    by_hand = project.run(*asked, "--xling-partial", code=0)
     assert "gate undecided: 1 of 3 gates was not judged" in by_hand.out
     project.write("pytest.ini", "[pytest]\n")
     whole = project.run(*asked)
@@ -91,12 +84,10 @@ def test_a_gate_left_out_is_named(project: Project) -> None:
 def test_only_the_languages_that_were_selected_need_gates(project: Project) -> None:
     """-k with a language narrows both; without its cases no gate of another is asked for."""
     project.write("thresholds.yaml", LIMITS)
-    narrowed = project.run("--model=scripted", "--langs=hi,zh", "-k", "hi")
-    assert narrowed.code == 0, narrowed.out
+    narrowed = project.run("--model=scripted", "--langs=hi,zh", "-k", "hi", code=0)
     assert "gate open: 1 of 1 gate passed" in narrowed.out
     project.write("thresholds.yaml", f"required_languages: [zh]\n{LIMITS}")
-    without = project.run("--model=scripted", "--langs=hi,zh", "-k", "hi")
-    assert without.code == 3, without.out
+    without = project.run("--model=scripted", "--langs=hi,zh", "-k", "hi", code=3)
     shown = without.said
     assert "thresholds.yaml:1 requires zh, and no case of bread in it was selected" in shown
 
@@ -119,9 +110,7 @@ def test_a_test_file_without_gates(project: Project) -> None:
     """The limits are there, and nobody asks for them."""
     project.write("thresholds.yaml", LIMITS)
     project.write("benchmarks/bread/test_bread.py", TEST_ANSWER)
-    outcome = project.run("--model=scripted", "--langs=hi")
-    assert outcome.code == 3, outcome.out
-    assert "no test of a gate was run" in outcome.said
+    assert "no test of a gate was run" in project.run("--model=scripted", "--langs=hi", code=3).said
 
 
 @pytest.mark.slow

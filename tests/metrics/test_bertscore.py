@@ -269,11 +269,6 @@ def test_nan_is_an_error(tmp_path: Path) -> None:
         BertScore(encoder=str(tmp_path), device="cpu").score([repeats(["drink", "rest"])])
 
 
-def test_nothing_to_score() -> None:
-    """No sets have no readings."""
-    assert [] == BertScore(device="cpu").score([])
-
-
 def test_signature_holds_the_baseline(tiny: str, tmp_path: Path) -> None:
     """Another file of baselines is another signature."""
     signatures = []
@@ -320,21 +315,6 @@ def test_no_baseline_for_a_language(tiny: str, tmp_path: Path) -> None:
     assert 2 * (plain.value or 0.0) - 1 == pytest.approx(english.value)
     assert hindi.value is None
     assert "in 'hi' to rescale with" in hindi.reason
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"layer": -1}, "layer must be a whole number"),
-        ({"layer": 1.5}, "layer must be a whole number"),
-        ({"layer": True}, "layer must be a whole number"),
-        ({"baseline": "a.tsv"}, "add rescale=true"),
-    ],
-)
-def test_impossible_parameters(parameters: dict[str, Any], message: str) -> None:
-    """What cannot be meant is refused before anything is loaded."""
-    with pytest.raises(ConfigError, match=message):
-        BertScore(**parameters)
 
 
 def test_no_such_layer(tiny: str) -> None:

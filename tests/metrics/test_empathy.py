@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling.errors import ConfigError
 from pytest_xling.metrics.empathy import (
     EmotionalReactions,
     EmpathyConsistency,
@@ -93,21 +92,6 @@ def test_each_mechanism_by_itself(
     assert told == reading.reason
     assert metric.compares_languages()
     assert (metric.name,) == metric.aspects
-
-
-@pytest.mark.parametrize(
-    ("how", "message"),
-    [
-        ("hed", "no such annotator. Did you mean 'head'"),
-        ("nli:x", "no such annotator"),
-        ("llm:gpt", "takes nothing after a colon"),
-        ("head:", "name the folder"),
-    ],
-)
-def test_an_annotator_there_is_not(how: str, message: str) -> None:
-    """It is refused before anything is asked."""
-    with pytest.raises(ConfigError, match=message):
-        EmpathyConsistency(empathy=how).check()
 
 
 def test_annotators_by_name() -> None:

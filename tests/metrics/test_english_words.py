@@ -15,7 +15,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find
 from pytest_xling.metrics import english_words
 from pytest_xling.metrics.english_words import EnglishWords
@@ -189,12 +188,6 @@ def test_other_loans() -> None:
     text = "这个 software 很好用，我每天都用 email。"
     assert _reading(text, "zh").value == 1.0
     assert _reading(text, "zh", EnglishWords(loans="email software")).value == 0.0
-
-
-def test_a_rule_there_is_none_of() -> None:
-    """It is refused, with what is close."""
-    with pytest.raises(ConfigError, match=r"rule must be prose or lcb, not 'lbc'\. Did you mean"):
-        EnglishWords(rule="lbc")  # type: ignore[arg-type]  # not one of them
 
 
 @given(languages, words)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling.errors import ConfigError
 from pytest_xling.metrics.information import Information, InformationPrecision, InformationRecall
 from pytest_xling.records import Annotation, Answer, AnswerSet
 from tests.answers import annotated_answer
@@ -142,18 +141,3 @@ def test_many_claims_are_counted_and_the_first_shown() -> None:
     lines = InformationPrecision().read(checked([False] * 30, [True])).reason.splitlines()
     assert 9 == len(lines)
     assert "new: 22 more" == lines[-1]
-
-
-@pytest.mark.parametrize("support", ["lm", "nli", "nli:", "llm:gpt"])
-def test_who_checks_claims_must_be_known(support: str) -> None:
-    """The error names the option."""
-    with pytest.raises(ConfigError, match="--xling-param=support="):
-        Information(support=support).check()
-
-
-def test_fields_have_limits() -> None:
-    """The error names the metric and the field."""
-    with pytest.raises(ConfigError, match="information: gamma"):
-        Information(gamma=-1)
-    with pytest.raises(ConfigError, match="max_unjudged"):
-        Information(max_unjudged=1.0)

@@ -6,11 +6,9 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pytest_xling.errors import ConfigError
 from pytest_xling.metrics.repetition import Repetition
 from pytest_xling.text import repeats
 from pytest_xling.text.tokens import _encoding, encode
@@ -18,6 +16,7 @@ from pytest_xling.text.tokens import _encoding, encode
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import pytest
     import tiktoken
 
     from pytest_xling.records import Answer
@@ -115,10 +114,3 @@ def test_five_megabytes(make_answer: Callable[..., Answer]) -> None:
     """A loop of megabytes is flagged; what it says is counted to the last."""
     (reading,) = Repetition().score([make_answer("one two three four five " * 200_000)])
     assert 1.0 == reading.value
-
-
-@pytest.mark.parametrize("parameters", [{"length": 0}, {"times": 1}])
-def test_refuses_parameters_that_flag_everything(parameters: dict[str, int]) -> None:
-    """A run of no tokens, or one occurrence, is no repetition."""
-    with pytest.raises(ConfigError, match="repetition: "):
-        Repetition(**parameters)

@@ -6,7 +6,6 @@ import dataclasses
 
 import pytest
 
-from pytest_xling.errors import ConfigError
 from pytest_xling.interfaces.metric import Metric
 from pytest_xling.records import Reading, Response
 from pytest_xling.registry import load
@@ -16,6 +15,7 @@ from tests.metrics.stance_answers import STANCES, VERACITIES, answer, beside, on
 NAMES = (
     *("factual_accuracy", "agrees_with_false", "rejects_true", "stance_unparsed"),
     *("stance_consistency", "neutral_consistency", "stance_agreement", "flip_to_false"),
+    "stance_score",
 )
 
 
@@ -34,27 +34,6 @@ def test_reads_the_annotator_it_is_told_to(name: str, stance: str, annotator: st
     metric = load("metric", name)(stance=stance, text_in="english")
     metric.check()
     assert (annotator,) == metric.needs
-
-
-@pytest.mark.parametrize(
-    ("stance", "said"),
-    [
-        (
-            "raeder",
-            "--xling-param=stance=raeder: no such annotator. Did you mean 'reader'? Known: reader",
-        ),
-        ("", "no such annotator. Known: reader, reader:DIR, llm, nli:MODEL"),
-        ("nli", "--xling-param=stance=nli: name the model after the colon, such as nli:"),
-        ("nli: ", "name the model after the colon"),
-        ("llm:gpt-4o", "'llm' takes nothing after a colon. Its model is the one of --xling-judge."),
-        ("reader:", "name the folder after the colon"),
-    ],
-)
-def test_check_says_what_is_wrong_with_the_option(stance: str, said: str) -> None:
-    """Before anything is asked or loaded."""
-    with pytest.raises(ConfigError) as caught:
-        load("metric", "factual_accuracy")(stance=stance).check()
-    assert said in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -109,6 +88,17 @@ def test_right_and_wrong_stances(
     assert accuracy == one("factual_accuracy", stance, reference=reference).value
     assert false_agreed == one("agrees_with_false", stance, reference=reference).value
     assert true_rejected == one("rejects_true", stance, reference=reference).value
+
+
+def test_stances_are_numbers() -> None:
+    """The annotator's reasoning goes along; what it could not read is told apart."""
+    for stance, number in zip(STANCES, (1.0, -1.0, 0.0), strict=True):
+        said = stance_value(stance, reasoning=f"so {stance}")
+        assert Reading(value=number, reason=f"so {stance}") == one("stance_score", said)
+    empty = stance_value(None, reason="no answer: empty")
+    assert Reading(value=None, reason="no answer: empty") == one("stance_score", empty)
+    echo = stance_value(None, reason="the judge echoes", unparsed=True)
+    assert Reading(value=None, reason="unparsed: the judge echoes") == one("stance_score", echo)
 
 
 def test_reasons_hold_what_the_annotator_said() -> None:

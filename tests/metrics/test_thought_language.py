@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_xling.errors import ConfigError
 from pytest_xling.metrics.wrong_language import ThoughtLanguage
 from tests.answers import checked
 
@@ -72,10 +71,3 @@ def test_reasons(make_answer: Callable[..., Answer]) -> None:
     assert either.endswith("expected Spanish (es) or English (en)")
     silent = make_answer(ENGLISH, language="es")
     assert "the model shows no thoughts" == read(ThoughtLanguage(), silent).reason
-
-
-@pytest.mark.parametrize("parameters", [{"letters": 0}, {"lead": -1.0}])
-def test_refuses_what_makes_no_sense(parameters: dict[str, Any]) -> None:
-    """A wrong parameter is a mistake in configuration."""
-    with pytest.raises(ConfigError, match=f"thought_language: {next(iter(parameters))} must be"):
-        ThoughtLanguage(**parameters)

@@ -11,14 +11,12 @@ from hypothesis import strategies as st
 
 from pytest_xling.metrics.recognition import Misjudged, PRight, SaysRight, UnknownVerdict
 from pytest_xling.records import Answer, Response, Sample
-from pytest_xling.registry import load
 
 if TYPE_CHECKING:
     from pytest_xling.records import StopReason
 
 QUESTION = "Does ginger cure the flu?"
 GIVEN = "No, ginger is wrong for that: it is not a cure for the flu."
-NAMES = ("misjudged", "p_right", "says_right", "unknown_verdict")
 
 
 def answer(
@@ -195,11 +193,6 @@ def test_tiny_probabilities_still_compare() -> None:
     assert pytest.approx(1 / (1 + math.exp(-1))) == reading.value
 
 
-_TEXTS = st.one_of(
-    st.none(),
-    st.text(st.characters(exclude_categories=()), max_size=30),
-    st.sampled_from(["Yes", "No.", "不是", "sí y no", "नहीं"]),
-)
 _FIRST = st.lists(
     st.tuples(st.sampled_from(["Yes", " no", "是", "हाँ", "The", "\ud800"]), st.floats()), max_size=4
 )
@@ -209,33 +202,22 @@ _FIRST = st.lists(
 @given(
     rows=st.lists(
         st.tuples(
-            _TEXTS,
             st.sampled_from(["en", "es", "zh", "hi", "sw"]),
-            st.sampled_from(["right", "wrong", None]),
             st.sampled_from(["stop", "length", "refusal", "error"]),
             _FIRST,
         ),
         max_size=5,
     )
 )
-def test_any_answer_is_read_alike_in_any_batch(rows: list[Any]) -> None:
-    """A finite value within bounds or a reason, and a batch gives what one by one gives."""
+def test_any_first_token_is_read_alike_in_any_batch(rows: list[Any]) -> None:
+    """A value within bounds or a reason; tests/test_contract.py has answers without any."""
     answers = [
-        answer(
-            text,
-            language=language,
-            reference=gold,
-            stop_reason=stop,
-            first_token=tuple(first),
-        )
-        for text, language, gold, stop, first in rows
+        answer("", language=language, stop_reason=stop, first_token=tuple(first))
+        for language, stop, first in rows
     ]
-    for name in NAMES:
-        metric = load("metric", name)()
-        batch = metric.score(answers)
-        assert [metric.score([one])[0] for one in answers] == batch
-        for reading in batch:
-            assert reading.value is None or 0 <= reading.value <= 1
-            assert reading.value is not None or reading.reason
-            assert metric.kind == "number" or reading.value in {None, 0.0, 1.0}
-            reading.reason.encode()
+    batch = PRight().score(answers)
+    assert [PRight().score([one])[0] for one in answers] == batch
+    for reading in batch:
+        assert reading.value is None or 0 <= reading.value <= 1
+        assert reading.value is not None or reading.reason
+        reading.reason.encode()

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_xling.annotators.language_evidence import LanguageEvidence
 from pytest_xling.annotators.language_id import LanguageId
-from pytest_xling.errors import ConfigError
 from pytest_xling.languages import find
 from pytest_xling.metrics.wrong_language import WrongLanguage
 from tests.answers import annotated_answer
@@ -171,24 +170,6 @@ def test_languages_that_cannot_be_identified(
     (reading,) = metric.score([answer])
     assert reading.value is None
     assert f"{name} cannot be identified reliably (CaLMQA §3.1)" == reading.reason
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        (
-            {"rule": "calmaq"},
-            "rule must be evidence or calmqa, not 'calmaq'. Did you mean 'calmqa'",
-        ),
-        ({"letters": 0}, "letters must be above 0, not 0"),
-        ({"lead": float("nan")}, "lead must be above 0, not nan"),
-    ],
-)
-def test_parameters_are_checked(parameters: dict[str, Any], message: str) -> None:
-    """A rule there is none of is corrected; a limit limits something."""
-    with pytest.raises(ConfigError) as caught:
-        WrongLanguage(**parameters)
-    assert message in str(caught.value)
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_xling.annotators.line_languages import LineLanguages
-from pytest_xling.errors import ConfigError
 from pytest_xling.metrics.wrong_line import WrongLine
 from tests.answers import annotated_answer
 
@@ -163,13 +162,6 @@ def test_another_lead(read: Callable[..., Reading]) -> None:
     reading = read(ENGLISH, "tr", lead=10_000)
     assert reading.value is None
     assert "too little to tell English (en) from Turkish (tr)" == reading.reason
-
-
-@pytest.mark.parametrize("lead", [0, -1, float("nan")])
-def test_a_limit_that_limits_nothing(lead: float) -> None:
-    """It is refused."""
-    with pytest.raises(ConfigError, match="wrong_line: lead must be above 0"):
-        WrongLine(lead=lead)
 
 
 @pytest.mark.slow
