@@ -220,8 +220,7 @@ def test_labels_of_ones_own_go_first(xling: Xling, judge: OpenaiServer, tmp_path
     labels = tmp_path / "ours.csv"
     labels.write_text("\n".join(lines), encoding="utf-8")
     calibrated = ("calibrate", "category", JUDGED[1], f"--labels={labels}")
-    said = xling(*calibrated, "--json", code=0)
-    measured = json.loads(said.out)[-1]
+    measured = json.loads(xling(*calibrated, "--json", code=0).out)[-1]
     assert ("en", "all", 4, 0.75) == tuple(
         measured[key] for key in ("language", "label", "n", "accuracy")
     )

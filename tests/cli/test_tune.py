@@ -106,8 +106,7 @@ def test_a_loosened_limit_is_marked(tune: Tune, tmp_path: Path) -> None:
     """In the table, in JSON and beside the diff: a floor that falls, a rate that rises."""
     strict = TEXT.replace("max_rate: 0.9", "max_rate: 0.1").replace("floor: 0.1", "floor: 0.79")
     (tmp_path / "thresholds.yaml").write_text(strict, encoding="utf-8")
-    said = tune("run-1")
-    table, _, _ = said.out.partition("--- thresholds.yaml")
+    table, _, _ = tune("run-1").out.partition("--- thresholds.yaml")
     _, loosens = " ".join(table.split()).split(" loosens: ")
     assert "no_answer en 10.0% to " in loosens
     assert "sim_sent floor en 0.79 to 0." in loosens

@@ -131,8 +131,7 @@ def test_a_level_may_tolerate_nothing(claims: Project) -> None:
     claims.write("thresholds.yaml", text)
     rule = "  - {when: {language: hi, sample_id: c03-l1}, text: YIELDS}\n"
     claims.script(MODEL.replace("rules:\n", "rules:\n" + rule))
-    outcome = claims.run(*RUN, "--langs=en,hi", code=1)
-    cases = outcome.cases
+    cases = claims.run(*RUN, "--langs=en,hi", code=1).cases
     assert "failed" == cases["test_answer[c03-l1-hi]"]
     assert "skipped" == cases["test_answer[c03-l2-hi]"]  # xfail, as JUnit has it
     assert "fail" == claims.verdicts()["agrees_with_false-l1-hi"].outcome

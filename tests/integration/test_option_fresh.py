@@ -116,8 +116,7 @@ def test_answers_that_are_too_old_are_asked_anew(project: Project, server: Opena
     assert project.run(*MODEL[:1], "--langs=hi").code == 0
     _age(project, 8 * 86_400)
     assert project.run(*MODEL[:1], "--langs=zh").code == 0
-    estimate = project.run(*MODEL, "--xling-max-age=7d", "--xling-estimate")
-    shown = " ".join(estimate.out.split())
+    shown = " ".join(project.run(*MODEL, "--xling-max-age=7d", "--xling-estimate").out.split())
     assert "hi Hindi 8 0" in shown
     assert "zh Chinese 8 8" in shown
     aged = project.run(*MODEL, "--xling-max-age=7d", code=0)
@@ -149,8 +148,7 @@ def test_another_model_in_a_reply_is_told(project: Project, server: OpenaiServer
     """Where some are from the store and replies now name another model."""
     assert project.run(*MODEL[:1], "--langs=hi").code == 0
     _swap(server, echo=True, served="test-model-2027")
-    mixed = project.run(*MODEL, code=0)
-    shown = " ".join(mixed.out.split())
+    shown = " ".join(project.run(*MODEL, code=0).out.split())
     assert "answers: asked 8; 8 from the store" in shown
     assert (
         "replies now name test-model-2027 as the model, and answers from the store test-model-2026;"

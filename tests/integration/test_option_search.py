@@ -250,8 +250,7 @@ def test_stored_answers_of_calmqa_come_out_as_a_table(project: Project) -> None:
             *("--xling-search=bm25", "-q"),
         )
     assert 0 == outcome.code, outcome.out
-    printed = project.xling("table", "calmqa", "latest", "--json", code=0)
-    rows = json.loads(printed.stdout)
+    rows = json.loads(project.xling("table", "calmqa", "latest", "--json", code=0).stdout)
     pooled = [row for row in rows if row["language"] == "all"]
     asked = sum(row["n"] for row in pooled)
     assert asked >= 100

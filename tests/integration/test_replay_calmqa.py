@@ -223,8 +223,7 @@ def _described(prefix: str, tokens: list[int]) -> dict[str, float | None]:
 
 def test_indicator_table(replayed: Project, counted: list[Counted]) -> None:
     """The shares by the rules of App. C.2 are those of the texts counted here."""
-    printed = replayed.xling("table", "indicators", "gpt-4o", "--json", code=0)
-    rows = json.loads(printed.stdout)
+    rows = json.loads(replayed.xling("table", "indicators", "gpt-4o", "--json", code=0).stdout)
     assert 3 * 5 == len(rows)
     for row in rows:
         about = [

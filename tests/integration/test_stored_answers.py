@@ -45,8 +45,7 @@ def test_languages_asked_for_by_name_must_be_there(project: Project) -> None:
 def test_unknown_ids_are_named(project: Project) -> None:
     """The first few and a count; --limit and --langs make no id unknown."""
     ids = ["q0000", "q0001", "q0002", *(f"x{n}" for n in range(5))]
-    outcome = project.run(transcript(project, ids), "-q", code=0)
-    shown = " ".join(outcome.out.split())
+    shown = " ".join(project.run(transcript(project, ids), "-q", code=0).out.split())
     assert "stored answers to 5 samples that no benchmark of this run has: " in shown
     assert "'x0', 'x1', 'x2' and 2 more" in shown
     outcome = project.run(transcript(project, ids[:3]), "--xling-limit=1")

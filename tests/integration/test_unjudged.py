@@ -21,8 +21,7 @@ def test_answer(xling_case): xling_case.check("no_answer")
 def test_gates_left_out_are_told(project: Project) -> None:
     """-k without the gates asks and then decides nothing: 3, and the run is kept as complete."""
     project.write("thresholds.yaml", LIMITS)
-    outcome = project.run("--model=scripted", "--langs=hi", "-k", "test_answer", "-n2", code=3)
-    shown = outcome.said
+    shown = project.run("--model=scripted", "--langs=hi", "-k", "test_answer", "-n2", code=3).said
     assert "no gate of bread was judged (exit 3): thresholds.yaml:4 limits it" in shown
     assert "`xling gate latest --thresholds thresholds.yaml`" in shown
     assert project.latest().status == "complete"
@@ -63,8 +62,7 @@ def test_a_gate_left_out_is_named(project: Project) -> None:
     asked = ("--model=scripted", "--langs=hi")
     gate = "benchmarks/bread/test_bread.py::test_gate[wrong_language-hi]"
     for how in (("--deselect", gate, "-n0"), ("-k", "not wrong_language-hi", "-n2")):
-        outcome = project.run(*asked, *how, code=3)
-        shown = outcome.said
+        shown = project.run(*asked, *how, code=3).said
         assert "1 of 3 gates of bread was not judged (exit 3): wrong_language-hi;" in shown
         assert "gate undecided: 1 of 3 gates was not judged: 2 of 2 gates passed" in shown
         assert "gate open" not in shown
@@ -87,8 +85,7 @@ def test_only_the_languages_that_were_selected_need_gates(project: Project) -> N
     narrowed = project.run("--model=scripted", "--langs=hi,zh", "-k", "hi", code=0)
     assert "gate open: 1 of 1 gate passed" in narrowed.out
     project.write("thresholds.yaml", f"required_languages: [zh]\n{LIMITS}")
-    without = project.run("--model=scripted", "--langs=hi,zh", "-k", "hi", code=3)
-    shown = without.said
+    shown = project.run("--model=scripted", "--langs=hi,zh", "-k", "hi", code=3).said
     assert "thresholds.yaml:1 requires zh, and no case of bread in it was selected" in shown
 
 
