@@ -27,7 +27,7 @@ from pytest_xling.text.numbers import NONE, amount
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from sqlalchemy import Connection
 
@@ -252,11 +252,14 @@ def _labels_summary(review: Review, files: Mapping[str, Path]) -> str:
     sheet = Sheet.of(
         f"{len(items)} of {document['population']:,} answers of run {document['run']}, "
         f"by what {metric} said",
-        ("language", "said", "answers", "drawn", "each stands for"),
-        [
-            (*stratum, f"{answers:,}", f"{drawn:,}", f"{answers / drawn:.1f}" if drawn else NONE)
-            for stratum, (answers, drawn) in sorted(review.strata.items())
-        ],
+        [(*stratum, *counts) for stratum, counts in sorted(review.strata.items())],
+        {
+            "language": lambda row: row[0],
+            "said": lambda row: row[1],
+            "answers": lambda row: f"{row[2]:,}",
+            "drawn": lambda row: f"{row[3]:,}",
+            "each stands for": lambda row: f"{row[2] / row[3]:.1f}" if row[3] else NONE,
+        },
         left=2,
     )
     lines = [f"{kind}: {path}" for kind, path in files.items()]
@@ -272,17 +275,19 @@ def _labels_summary(review: Review, files: Mapping[str, Path]) -> str:
 
 
 def _ratings_summary(review: Review, files: Mapping[str, Path], *, runs: int) -> str:
-    benchmark, strata = review.document["benchmark"], sorted(review.strata.items())
-    sets = ("set",) if any(name for (_, name), _ in strata) else ()
+    benchmark = review.document["benchmark"]
+    strata = [(*stratum, *counts) for stratum, counts in sorted(review.strata.items())]
+    columns: dict[str, Callable[[tuple[str, str, int, int]], str]] = {
+        "language": lambda row: row[0]
+    }
+    if any(name for _, name, *_ in strata):
+        columns["set"] = lambda row: row[1] or NONE
+    columns |= {"questions": lambda row: f"{row[2]:,}", "drawn": lambda row: f"{row[3]:,}"}
     sheet = Sheet.of(
         f"{amount(len(review.document['items']), 'question')} of benchmark {benchmark}, "
         f"{amount(runs, 'answer')} each",
-        ("language", *sets, "questions", "drawn"),
-        [
-            (language, *(name or NONE for _ in sets), f"{many:,}", f"{drawn:,}")
-            for (language, name), (many, drawn) in strata
-        ],
-        left=1,
+        strata,
+        columns,
     )
     lines = [f"page: {files['page']}", f"key: {files['key']} (keep it from raters)"]
     if review.left_out:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from itertools import combinations
+from operator import itemgetter
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,21 +22,20 @@ from pytest_xling.papers.recipe import (
     benchmark_meant,
     fixed,
     language,
-    listing,
-    number,
     reasons,
     scored_with,
-    split,
     text,
     why_none,
 )
 from pytest_xling.registry import load, names
+from pytest_xling.reports.sheet import Sheet
 from pytest_xling.stats.bhattacharyya import bhattacharyya
+from pytest_xling.stats.groups import group_by
 from pytest_xling.stats.mean import describe
 from pytest_xling.stats.p_values import holm, stars
 from pytest_xling.stats.paired_means import paired_mean
 from pytest_xling.stats.two_samples import kolmogorov_smirnov, mean_difference, paired_ks
-from pytest_xling.text.numbers import NONE
+from pytest_xling.text.numbers import NONE, number
 from pytest_xling.text.tokens import encode
 
 if TYPE_CHECKING:
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from pytest_xling.languages import Language
     from pytest_xling.papers.recipe import Cell, Row, Scored, Value
     from pytest_xling.records import Sample
-    from pytest_xling.reports.sheet import Sheet
 
     Bounds = tuple[float | None, float | None]
 
@@ -259,7 +258,7 @@ def indicator_rows(run: LoadedRun, *, benchmark: str | None = None) -> Iterator[
 
 def _quality_sheets(rows: Sequence[Row]) -> list[Sheet]:
     """Lay the rows of all runs out as the paper does: agnostic / specific, a sheet per language."""
-    by_language = {code: own_rows for (code,), own_rows in split(rows, "language").items()}
+    by_language = group_by(rows, itemgetter("language"))
     sheets = []
     for code in sorted(by_language, key=lambda code: (code != ALL, code)):
         own_rows = by_language[code]
@@ -279,11 +278,14 @@ def _quality_sheets(rows: Sequence[Row]) -> list[Sheet]:
         sets = sorted({str(row["set"]) for row in own_rows})
         named = "all languages" if code == ALL else find(code).english_name
         title = f"Table 2, {named}, in %" + (f": {' / '.join(sets)}" if any(sets) else "")
-        by_run = [{row["set"]: row for row in of_run} for of_run in split(own_rows, "run").values()]
+        by_run = [
+            {row["set"]: row for row in of_run}
+            for of_run in group_by(own_rows, itemgetter("run")).values()
+        ]
         cells: dict[str, Cell] = {"model": lambda by_set: next(iter(by_set.values()))["model"]}
         cells |= {head: _by_set(sets, fixed(key, 1)) for key, head in _HEADS.items()}
         cells["n"] = _by_set(sets, text("n"))
-        sheets.append(listing(by_run, cells, title=title, notes=notes, shortened="model"))
+        sheets.append(Sheet.of(title, by_run, cells, notes=notes, shortened="model"))
     return sheets
 
 
@@ -306,7 +308,7 @@ def _by_set(sets: Sequence[str], cell: Cell) -> Cell:
 def _claims_notes(rows: Sequence[Row]) -> list[str]:
     """Say which K the claims of the runs' answers make, for each set."""
     notes = []
-    for (name,), of in sorted(split(rows, "set").items()):
+    for name, of in sorted(group_by(rows, itemgetter("set")).items()):
         if claims := [float(row["claims"]) for row in of if row["claims"] is not None]:
             middle = median(claims)
             notes.append(
@@ -442,7 +444,8 @@ def _sets_sheets(rows: Sequence[Row]) -> list[Sheet]:
 
     note = "D: distance of Kolmogorov and Smirnov; p: of one distribution, after Holm"
     return [
-        listing(
+        Sheet.of(
+            f"{of[0]['metric']}: {one} against {other}",
             of,
             {
                 "language": language,
@@ -454,10 +457,9 @@ def _sets_sheets(rows: Sequence[Row]) -> list[Sheet]:
                 "p\n(Holm)": lambda row: fixed("p_holm", 3)(row) + stars(row["p_holm"]),
                 "n": sizes,
             },
-            title=f"{of[0]['metric']}: {one} against {other}",
             notes=(note, *reasons(of, "language", before="")),
         )
-        for (one, other), of in split(rows, "set", "against").items()
+        for (one, other), of in group_by(rows, itemgetter("set", "against")).items()
     ]
 
 
@@ -590,7 +592,7 @@ def _category_sheets(rows: Sequence[Row]) -> list[Sheet]:
     compared = [row for row in rows if row["second"]]
     left_out = [row for row in rows if not row["second"]]
     sheets = []
-    for (run, name), of in split(compared, "run", "set").items():
+    for (run, name), of in group_by(compared, itemgetter("run", "set")).items():
         sheet = _matrix(of)
         title = f"{run}; categories of the questions" + (f", set {name}" if name else "")
         others = (f"set {row['set']}: {row['reason']}" for row in left_out if row["run"] == run)
@@ -630,11 +632,11 @@ def _matrix(rows: Sequence[Row]) -> Sheet:
         ),
         *(
             f"{reason}: " + ", ".join(f"{row['first']}–{row['second']}" for row in of)
-            for (reason,), of in split(rows, "reason").items()
+            for reason, of in group_by(rows, itemgetter("reason")).items()
             if reason
         ),
     ]
-    return listing(lines, {head: text(head) for head in lines[0]}, notes=notes)
+    return Sheet.of("", lines, {head: text(head) for head in lines[0]}, notes=notes)
 
 
 def _ends(row: Row) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
@@ -13,20 +14,19 @@ from pytest_xling.papers.recipe import (
     fixed,
     harmonic_mean,
     language,
-    listing,
     reasons,
     records,
     scored_with,
-    split,
     text,
 )
+from pytest_xling.reports.sheet import Sheet
+from pytest_xling.stats.groups import group_by
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from pytest_xling.analysis.loaded_run import LoadedRun
     from pytest_xling.papers.recipe import Cell, Row, Scored, Value
-    from pytest_xling.reports.sheet import Sheet
 
 HALVES: Final[Mapping[str, tuple[str, ...]]] = {
     "information": ("information_precision", "information_recall", "information"),
@@ -189,27 +189,27 @@ def _sheets(rows: Sequence[Row]) -> list[Sheet]:
     pooled = [row for row in rows if row["language"] in {None, ALL}]
     alone = [row for row in rows if row["language"] not in {None, ALL}]
     return [
-        *map(_groups_sheet, split(pooled, "consistency").values()),
-        *map(_languages_sheet, split(alone, "consistency", "run").values()),
+        *map(_groups_sheet, group_by(pooled, itemgetter("consistency")).values()),
+        *map(_languages_sheet, group_by(alone, itemgetter("consistency", "run")).values()),
     ]
 
 
 def _groups_sheet(rows: Sequence[Row]) -> Sheet:
     """Lay one half out as the paper does: a column per group."""
-    figures, by_run = _figures(rows), split(rows, "run")
+    figures, by_run = _figures(rows), group_by(rows, itemgetter("run"))
     heads = figures | {"languages": "langs"}
     lines = [
         {"run": "" if nth else name, "": head}
         | {_head(row): fixed(key, 2)(row) if key in figures else str(row[key]) for row in of_run}
-        for (name,), of_run in by_run.items()
+        for name, of_run in by_run.items()
         for nth, (key, head) in enumerate(heads.items())
     ]
     columns = [head for head in lines[0] if head != "run" or len(by_run) > 1]
     named = "" if len(by_run) > 1 else f"{_run_text(rows[0])}; "
-    return listing(
+    return Sheet.of(
+        f"{named}{rows[0]['consistency']} consistency (Table 4)",
         lines,
         {head: text(head) for head in columns},
-        title=f"{named}{rows[0]['consistency']} consistency (Table 4)",
         left=columns.index("") + 1,
         notes=[note for head, note in NOTES.items() if head in heads.values()],
     )
@@ -229,10 +229,10 @@ def _languages_sheet(rows: Sequence[Row]) -> Sheet:
     cells: dict[str, Cell] = {"language": language}
     cells |= {grouping: text(grouping) for grouping in groupings}
     cells |= {head: fixed(figure, 2) for figure, head in _figures(rows).items()}
-    return listing(
+    return Sheet.of(
+        f"{_run_text(rows[0])}; {rows[0]['consistency']} consistency with {rows[0]['pivot']}",
         rows,
         cells | {"n": text("n"), "no\nvalue": text("unscored")},
-        title=f"{_run_text(rows[0])}; {rows[0]['consistency']} consistency with {rows[0]['pivot']}",
         left=1 + len(groupings),
         notes=reasons(rows, "language", before="no value in"),
     )

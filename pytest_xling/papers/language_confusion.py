@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from pytest_xling.errors import ConfigError
@@ -12,18 +13,17 @@ from pytest_xling.papers.recipe import (
     fixed,
     harmonic_mean,
     language,
-    listing,
     records,
     scored_with,
-    split,
 )
+from pytest_xling.reports.sheet import Sheet
+from pytest_xling.stats.groups import group_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_xling.analysis.loaded_run import LoadedRun
     from pytest_xling.papers.recipe import Row
-    from pytest_xling.reports.sheet import Sheet
 
 COLUMNS: Final = (
     "model", "setting", "language", "lpr", "wpr", "lcpr", "n", "left_out", "sources",
@@ -105,8 +105,8 @@ def _sheets(rows: Sequence[Row]) -> list[Sheet]:
         "sources": count("sources"),
     }
     return [
-        listing(of_setting, cells, title=str(setting), notes=[NOTE])
-        for (setting,), of_setting in split(rows, "setting").items()
+        Sheet.of(str(setting), of_setting, cells, notes=[NOTE])
+        for setting, of_setting in group_by(rows, itemgetter("setting")).items()
     ]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from inspect import signature
-from itertools import pairwise
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pytest_xling.errors import ConfigError, EvaluationError
@@ -19,15 +19,16 @@ from pytest_xling.keys import content_key
 from pytest_xling.languages import find
 from pytest_xling.planning import subset
 from pytest_xling.reports.pivot import pivot_of
-from pytest_xling.reports.sheet import Sheet
-from pytest_xling.text.numbers import NONE
+from pytest_xling.stats.groups import group_by
+from pytest_xling.text.numbers import NONE, number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Sequence
 
     import pandas as pd
 
     from pytest_xling.analysis.loaded_run import LoadedRun
+    from pytest_xling.reports.sheet import Sheet
 
 Value: TypeAlias = Any
 """A text, a number, or None."""
@@ -67,7 +68,7 @@ class Recipe:
     """Makes the same rows of samples that nobody was asked; None where answers are needed."""
 
     def __call__(self, run: LoadedRun, **options: Value) -> list[Row]:
-        """Return the rows of a run, each with all columns; what is not told is None."""
+        """Return the rows of a run, each with all columns; what it has not is None."""
         return self.filled({"model": run.model} | row for row in self.rows(run, **options))
 
     def filled(self, rows: Iterable[Row]) -> list[Row]:
@@ -87,13 +88,13 @@ class Scored:
 
     run: LoadedRun
     benchmark: str
-    wanted: tuple[str, ...]
+    requested: tuple[str, ...]
     """The metrics of the table, in its order."""
 
     @property
     def metrics(self) -> tuple[str, ...]:
         """Those of them that it was scored with."""
-        return tuple(m for m in self.wanted if m in self.run.versions[self.benchmark])
+        return tuple(m for m in self.requested if m in self.run.versions[self.benchmark])
 
     @property
     def pivot(self) -> str:
@@ -134,7 +135,7 @@ class Scored:
         cases = cases[cases["benchmark"] == self.benchmark]
         cases = cases.assign(temperature=cases["condition"].map(temperature_of).astype(float))
         values = self.scores.set_index(["metric", "case"])["value"]
-        columns = {m: cases["case"].map(values.get(m, {})).astype(float) for m in self.wanted}
+        columns = {m: cases["case"].map(values.get(m, {})).astype(float) for m in self.requested}
         return cases.assign(**columns)
 
     def pairs(self, metric: str, language: str, other: str) -> list[tuple[float, float]]:
@@ -236,7 +237,7 @@ def scored_with(
                 f"together: {' and '.join(map(repr, versions))}"
             )
             raise EvaluationError(msg)
-    return Scored(run=run, benchmark=chosen, wanted=(*metrics, *beside))
+    return Scored(run=run, benchmark=chosen, requested=(*metrics, *beside))
 
 
 def records(frame: pd.DataFrame, columns: Sequence[str]) -> list[Row]:
@@ -250,39 +251,9 @@ def none_for_missing(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.astype(object).where(frame.notna(), None)
 
 
-def split(rows: Iterable[Row], *keys: str) -> dict[tuple[Value, ...], list[Row]]:
-    """Return the rows by what they have of *keys*, in the order these come in."""
-    parts: dict[tuple[Value, ...], list[Row]] = {}
-    for row in rows:
-        parts.setdefault(tuple(row[key] for key in keys), []).append(row)
-    return parts
-
-
-def listing(
-    rows: Sequence[Row],
-    cells: Mapping[str, Cell],
-    *,
-    title: str = "",
-    left: int = 1,
-    notes: Iterable[str] = (),
-    **options: Any,
-) -> Sheet:
-    """Return a sheet with a line for each row, and below each head what *cells* word of it."""
-    columns = {head: [cell(row) for row in rows] for head, cell in cells.items()}
-    return Sheet(
-        title=title, columns=columns, left=left, notes=tuple(filter(None, notes)), **options
-    )
-
-
 def text(key: str) -> Cell:
     """Word what a row has under *key* as it is."""
     return lambda row: NONE if row[key] is None else str(row[key])
-
-
-def once(rows: Sequence[Row], key: str) -> Cell:
-    """Word what rows have under *key*, but for those right below one that has the same."""
-    repeated = {id(row) for above, row in pairwise(rows) if above[key] == row[key]}
-    return lambda row: "" if id(row) in repeated else str(row[key])
 
 
 def count(key: str) -> Cell:
@@ -295,13 +266,6 @@ def fixed(key: str, digits: int) -> Cell:
     return lambda row: number(row[key], digits)
 
 
-def number(value: Value, digits: int) -> str:
-    """Word a number; a zero that is rounded has no sign."""
-    if value is None:
-        return NONE
-    return f"{round(value, digits) + 0.0:.{digits}f}"
-
-
 def language(row: Row) -> str:
     """Word the language of a row: its code and its English name."""
     code = str(row["language"])
@@ -310,11 +274,11 @@ def language(row: Row) -> str:
 
 def reasons(rows: Iterable[Row], of: str, *, before: str = NONE) -> list[str]:
     """Say why there are dashes: a line for each reason, with what rows have of *of*."""
-    names_of: dict[str, dict[str, None]] = {}
-    for row in rows:
-        if row["reason"]:
-            names_of.setdefault(str(row["reason"]), {})[str(row[of])] = None
-    return [f"{before} {', '.join(names)}: {reason}".lstrip() for reason, names in names_of.items()]
+    lines = []
+    for reason, without in group_by(rows, itemgetter("reason")).items():
+        names = ", ".join(dict.fromkeys(str(row[of]) for row in without))
+        lines += [f"{before} {names}: {reason}".lstrip()] if reason else []
+    return lines
 
 
 def harmonic_mean(first: Value, second: Value) -> float | None:

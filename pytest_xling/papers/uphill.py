@@ -6,8 +6,8 @@ The rows are long: one number each, with what it is of.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass, replace
-from operator import attrgetter
+from dataclasses import asdict, replace
+from operator import attrgetter, itemgetter
 from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
@@ -27,29 +27,25 @@ from pytest_xling.analysis.stances import (
 )
 from pytest_xling.papers.recipe import (
     Recipe,
-    listing,
     none_for_missing,
-    number,
-    once,
     reasons,
     scored_with,
-    split,
     text,
 )
+from pytest_xling.reports.sheet import Sheet, once
 from pytest_xling.reports.stance_curves import stance_curves
+from pytest_xling.stats.groups import group_by
 from pytest_xling.stats.kappa import cohen_kappa
 from pytest_xling.text.display import printable
-from pytest_xling.text.numbers import NONE
+from pytest_xling.text.numbers import NONE, number
 from pytest_xling.text.stance import LEVELS, STANCES, VERACITIES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pytest_xling.analysis.loaded_run import LoadedRun
     from pytest_xling.analysis.stances import StanceRecord
     from pytest_xling.papers.recipe import Cell, Row, Value
-    from pytest_xling.reports.sheet import Sheet
-    from pytest_xling.stats.kappa import Kappa
 
 COLUMNS: Final = (
     "model", "temperature", "language", "pivot", "measure", "veracity", "level", "value", "low",
@@ -112,7 +108,7 @@ def stance_rows(
             place["temperature"] = None if scored.left_to_model else temperature
             measured = [*_measured(by_majority(mine) if majority else mine)]
             if code != pivot and pivot in by_language:
-                measured += _beside_pivot(mine, by_language[pivot], claims)
+                measured += compare_with_pivot(mine, by_language[pivot], claims=claims)
             yield from (place | row for row in measured)
 
 
@@ -140,37 +136,12 @@ def _row(of: Share, measure: str, veracity: str = ALL, level: int | None = None)
     return {"measure": measure, "veracity": veracity, "level": level} | asdict(of)
 
 
-def _beside_pivot(
-    records: Sequence[StanceRecord], pivot: Sequence[StanceRecord], claims: Mapping[str, Value]
-) -> Iterator[Row]:
-    """Yield how one language agrees with the pivot language, and where it does not."""
-    compared = beside(records, pivot)
-    for level, of_level in compared.by_level.items():
-        yield _row(of_level, "agreement", level=level)
-    yield _row(compared.agreement, "agreement")
-    kappa = {key: getattr(compared.kappa, key) for key in ("value", "low", "high", "n", "reason")}
-    yield {"measure": "kappa", "veracity": ALL} | kappa
-    for flip in compared.flips:
-        yield {
-            "measure": "flip",
-            "veracity": flip.here.veracity,
-            "level": flip.here.level,
-            "claim": flip.here.claim,
-            "stance": flip.here.stance,
-            "pivot_stance": flip.there.stance,
-            "to_false": int(flip.to_false),
-            "text": claims.get(flip.here.sample),
-        }
-
-
 def by_majority(records: Iterable[StanceRecord]) -> list[StanceRecord]:
     """Put the repeats of a claim, language and level together as the stance most of them take.
 
     Repeats without a stance have no vote. In a tie there is no stance.
     """
-    groups: dict[tuple[str, str, int], list[StanceRecord]] = {}
-    for record in records:
-        groups.setdefault((record.claim, record.language, record.level), []).append(record)
+    groups = group_by(records, attrgetter("claim", "language", "level"))
     return [_most(repeats) for repeats in groups.values()]
 
 
@@ -215,10 +186,7 @@ def neutral_consistency(records: Iterable[StanceRecord], level: int) -> Share:
 
     Each repeat is compared with the same repeat of the neutral query (Table 11).
     """
-    both = NEUTRAL, level
-    return _alike(
-        records, lambda levels: [levels[of] for of in both] if {*both} <= {*levels} else []
-    )
+    return _alike(records, {NEUTRAL, level})
 
 
 def consistency(records: Sequence[StanceRecord]) -> Share:
@@ -230,70 +198,32 @@ def consistency(records: Sequence[StanceRecord]) -> Share:
     every = {record.level for record in records}
     if len(every) < 2:  # noqa: PLR2004  one stance is equal to itself
         return Share(value=None, low=None, high=None, n=0, reason="fewer than two levels")
-    return _alike(records, lambda levels: [*levels.values()] if levels.keys() == every else [])
+    return _alike(records, every)
 
 
-def _alike(
-    records: Iterable[StanceRecord],
-    compared: Callable[[Mapping[int, StanceRecord]], Sequence[StanceRecord]],
-) -> Share:
-    """Return how often what is *compared* of a repeat's levels, unless it is nothing, is alike."""
-    repeats: dict[tuple[str, str], dict[int, StanceRecord]] = {}
-    for record in records:
-        repeats.setdefault((record.claim, record.repeat), {})[record.level] = record
+def _alike(records: Iterable[StanceRecord], levels: set[int]) -> Share:
+    """Return how often a claim's stances at *levels* are one, repeat by repeat.
+
+    A claim that was not asked at all of them does not count.
+    """
     flags: list[tuple[StanceRecord, bool | None]] = []
-    for levels in repeats.values():
-        if group := compared(levels):
-            without = [record for record in group if record.stance is None]
-            equal = len({record.stance for record in group}) == 1
-            flags.append((without[0], None) if without else (group[0], equal))
+    for repeat in group_by(records, attrgetter("claim", "repeat")).values():
+        compared = {record.level: record for record in repeat if record.level in levels}
+        if compared.keys() == levels:
+            stances = [record.stance for record in compared.values()]
+            alike = None if None in stances else len(set(stances)) == 1
+            lacking = (record for record in compared.values() if record.stance is None)
+            flags.append((next(lacking, repeat[0]), alike))
     return tally(flags)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pair:
-    """What is said of a claim and level in a language, and in the pivot language."""
-
-    here: StanceRecord
-    there: StanceRecord
-    """In the pivot language."""
-
-    @property
-    def same(self) -> bool | None:
-        """Whether both stances are one; None where one of them is not known."""
-        stances = self.here.stance, self.there.stance
-        return None if None in stances else stances[0] == stances[1]
-
-    @property
-    def to_false(self) -> bool:
-        """Whether a false claim is agreed with that the pivot language refutes."""
-        return self._agrees_with_false and self.there.stance == "disagree"
-
-    @property
-    def _agrees_with_false(self) -> bool:
-        return self.here.veracity == "false" and self.here.stance == "agree"
-
-    @property
-    def order(self) -> tuple[bool, bool, bool, str, int]:
-        """Worst first: to agreement with a false claim, then from one side to the other."""
-        neutral = "neutral" in {self.here.stance, self.there.stance}
-        agrees = self._agrees_with_false
-        return not self.to_false, not agrees, neutral, self.here.claim, self.here.level
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Beside:
-    """How one language's stances agree with the pivot's, over claims and levels."""
-
-    agreement: Share
-    by_level: dict[int, Share]
-    kappa: Kappa
-    flips: tuple[Pair, ...]
-    """Those that differ, worst first."""
-
-
-def beside(here: Iterable[StanceRecord], there: Iterable[StanceRecord]) -> Beside:
-    """Compare one language's stances with those of the pivot language.
+def compare_with_pivot(
+    here: Iterable[StanceRecord],
+    there: Iterable[StanceRecord],
+    *,
+    claims: Mapping[str, Value],
+) -> Iterator[Row]:
+    """Yield how one language agrees with the pivot language, and where it does not, worst first.
 
     Of several repeats the majority counts, in both; what has no stance in one of them is left out
     and counted. The responses about one claim are a cluster.
@@ -301,36 +231,61 @@ def beside(here: Iterable[StanceRecord], there: Iterable[StanceRecord]) -> Besid
     Args:
         here: the records of one language.
         there: those of the pivot language.
+        claims: their texts, by sample.
     """
     ours, theirs = (
         {(record.claim, record.level): record for record in by_majority(of)} for of in (here, there)
     )
-    pairs = [Pair(here=ours[of], there=theirs[of]) for of in sorted(ours) if of in theirs]
-    both = [pair for pair in pairs if pair.same is not None]
-
-    def agreement(of: Iterable[Pair]) -> Share:
-        return tally((p.here if p.here.stance is None else p.there, p.same) for p in of)
-
-    return Beside(
-        agreement=agreement(pairs),
-        by_level={
-            level: agreement(pair for pair in pairs if pair.here.level == level)
-            for level in sorted({pair.here.level for pair in pairs})
-        },
-        kappa=cohen_kappa(
-            [str(pair.here.stance) for pair in both],
-            [str(pair.there.stance) for pair in both],
-            clusters=[pair.here.claim for pair in both],
-        ),
-        flips=tuple(sorted((p for p in both if not p.same), key=attrgetter("order"))),
+    pairs = [(ours[place], theirs[place]) for place in sorted(ours) if place in theirs]
+    for level in sorted({mine.level for mine, _ in pairs}):
+        at = [(mine, other) for mine, other in pairs if mine.level == level]
+        yield _row(_agreement_of(at), "agreement", level=level)
+    yield _row(_agreement_of(pairs), "agreement")
+    known = [pair for pair in pairs if None not in {record.stance for record in pair}]
+    kappa = cohen_kappa(
+        [str(mine.stance) for mine, _ in known],
+        [str(other.stance) for _, other in known],
+        clusters=[mine.claim for mine, _ in known],
     )
+    yield {"measure": "kappa", "veracity": ALL} | asdict(kappa)
+    flips = [(mine, other) for mine, other in known if mine.stance != other.stance]
+    for mine, other in sorted(flips, key=lambda pair: _how_bad(*pair)):
+        yield {
+            "measure": "flip",
+            "veracity": mine.veracity,
+            "level": mine.level,
+            "claim": mine.claim,
+            "stance": mine.stance,
+            "pivot_stance": other.stance,
+            "to_false": int(_agrees_with_false(mine) and other.stance == "disagree"),
+            "text": claims.get(mine.sample),
+        }
+
+
+def _agreement_of(pairs: Iterable[tuple[StanceRecord, StanceRecord]]) -> Share:
+    flags: list[tuple[StanceRecord, bool | None]] = []
+    for mine, other in pairs:
+        alike = None if None in {mine.stance, other.stance} else mine.stance == other.stance
+        flags.append((mine if mine.stance is None else other, alike))
+    return tally(flags)
+
+
+def _agrees_with_false(record: StanceRecord) -> bool:
+    return record.veracity == "false" and record.stance == "agree"
+
+
+def _how_bad(mine: StanceRecord, other: StanceRecord) -> tuple[bool, bool, bool, str, int]:
+    """Order flips: agreement with a false claim first, then from one side to the other."""
+    agrees, refuted = _agrees_with_false(mine), other.stance == "disagree"
+    neutral = "neutral" in {mine.stance, other.stance}
+    return not (agrees and refuted), not agrees, neutral, mine.claim, mine.level
 
 
 def _sheets(rows: Sequence[Row]) -> list[Sheet]:
     """Lay the rows of one run out, temperature by temperature."""
-    temperatures = split(rows, "temperature")
+    temperatures = group_by(rows, itemgetter("temperature"))
     sheets = []
-    for (temperature,), here in temperatures.items():
+    for temperature, here in temperatures.items():
         several = len(temperatures) > 1 or temperature not in {0.0, None}
         suffix = f"; τ = {temperature:g}" if several else ""
         sheets += [replace(s, title=f"{s.title}{suffix}") for s in _at_one_temperature(here)]
@@ -338,7 +293,7 @@ def _sheets(rows: Sequence[Row]) -> list[Sheet]:
 
 
 def _at_one_temperature(rows: Sequence[Row]) -> Iterator[Sheet]:
-    by_language = {str(code): of for (code,), of in split(rows, "language").items()}
+    by_language = group_by(rows, itemgetter("language"))
     accuracies = _rows_with(rows, "accuracy")
     for title, of, notes, cell in (
         (
@@ -373,7 +328,7 @@ def _at_one_temperature(rows: Sequence[Row]) -> Iterator[Sheet]:
                 del left["claims"]
             columns = {code: _in_line(code, cell) for code in by_language}
             every = (*notes, *_reasons(of))
-            yield listing(lines, left | columns, title=title, left=len(left), notes=every)
+            yield Sheet.of(title, lines, left | columns, left=len(left), notes=every)
     for code, mine in by_language.items():
         if stances := _rows_with(mine, *STANCES):
             yield _stances(stances, code)
@@ -413,7 +368,7 @@ def _level(level: int | None) -> str:
 
 def _places(lines: Sequence[Row]) -> dict[str, Cell]:
     """Return the columns that name a line; a veracity is named once."""
-    return {"claims": once(lines, "claims"), "level": text("level")}
+    return {"claims": once(lines, text("claims")), "level": text("level")}
 
 
 def _in_line(key: str, cell: Cell) -> Cell:
@@ -438,13 +393,13 @@ def _stances(rows: Sequence[Row], code: str) -> Sheet:
         else "",
         *_reasons(agree),
     )
-    return listing(lines, cells, title=f"Stances in % in {code} (Figure 2)", left=2, notes=notes)
+    return Sheet.of(f"Stances in % in {code} (Figure 2)", lines, cells, left=2, notes=notes)
 
 
 def _agreement(rows: Sequence[Row], flips: Sequence[Row]) -> Sheet:
     """Return how the languages agree with the pivot language."""
     lines: list[Row] = []
-    for (code,), of in split(rows, "language").items():
+    for code, of in group_by(rows, itemgetter("language")).items():
         mine = [flip for flip in flips if flip["language"] == code]
         lines.append(
             {
@@ -473,7 +428,7 @@ def _agreement(rows: Sequence[Row], flips: Sequence[Row]) -> Sheet:
         "in brackets: 95% intervals, by claim",
         *_reasons(rows),
     )
-    return listing(lines, cells, title=f"Stances compared with {pivot}", notes=notes)
+    return Sheet.of(f"Stances compared with {pivot}", lines, cells, notes=notes)
 
 
 def _flips(rows: Sequence[Row]) -> Sheet:
@@ -488,10 +443,10 @@ def _flips(rows: Sequence[Row]) -> Sheet:
         "text": lambda row: printable(str(row["text"] or ""), limit=_SHOWN_TEXT),
     }
     more = len(rows) - len(listed)
-    return listing(
+    return Sheet.of(
+        f"Other stances than in {pivot}, worst first",
         listed,
         cells,
-        title=f"Other stances than in {pivot}, worst first",
         left=len(cells),
         notes=(
             f"! a false claim is agreed with that {pivot} refutes",

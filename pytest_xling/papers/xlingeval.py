@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import warnings
 from itertools import combinations
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from pytest_xling.errors import ConfigError
 from pytest_xling.papers.recipe import (
     Recipe,
     fixed,
-    listing,
-    number,
-    once,
+    none_for_missing,
     reasons,
     scored_with,
-    split,
     text,
 )
+from pytest_xling.reports.sheet import Sheet, once
 from pytest_xling.stats.classification import classification
 from pytest_xling.stats.group_means import beyond, pooled_variance, quantile, summarise
+from pytest_xling.stats.groups import group_by
 from pytest_xling.stats.mean import describe
 from pytest_xling.stats.p_values import stars
 from pytest_xling.stats.paired_means import paired_ratio
-from pytest_xling.text.numbers import NONE
+from pytest_xling.text.numbers import NONE, number, with_ends
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from pytest_xling.analysis.loaded_run import LoadedRun
     from pytest_xling.papers.recipe import Cell, Row, Scored, Value
     from pytest_xling.records import Reading
-    from pytest_xling.reports.sheet import Sheet
     from pytest_xling.stats.classification import Conventions
 
 METRICS: Final = (
@@ -313,26 +312,21 @@ def correctness_rows(run: LoadedRun, *, benchmark: str | None = None) -> Iterato
 
 def _beside_pivot(scored: Scored, code: str) -> Row:
     """Return the comparisons with the pivot language, of those labels that both have."""
-    row: Row = {}
     having = set(zip(scored.scores["metric"], scored.scores["language"], strict=True))
-    for metric, key in (
-        ("more_comprehensive", "more_decrease_percent"),
-        ("contradictory", "contradictory_ratio"),
-    ):
+    row: Row = {}
+    for metric in ("more_comprehensive", "contradictory"):
         if not {(metric, code), (metric, scored.pivot)} <= having:
             continue
         pairs = scored.pairs(metric, code, scored.pivot)
-        row["pairs"] = len(pairs)
         ratio = paired_ratio(pairs)
-        ends: tuple[float | None, ...] = (ratio.value, ratio.low, ratio.high)
-        if metric == "more_comprehensive":
-            if not pairs:
-                continue
+        row["pairs"] = len(pairs)
+        if metric == "contradictory":
+            row |= with_ends("contradictory_ratio", ratio)
+        elif pairs:
             row["more_decrease_points"] = 100 * sum(b - a for a, b in pairs) / len(pairs)
             # The low end of a decrease is the high end of the ratio.
-            turned = (ratio.value, ratio.high, ratio.low)
-            ends = tuple(None if end is None else 100 * (1 - end) for end in turned)
-        row |= dict(zip((key, f"{key}_low", f"{key}_high"), ends, strict=True))
+            for end, rate in (("", ratio.value), ("_low", ratio.high), ("_high", ratio.low)):
+                row[f"more_decrease_percent{end}"] = None if rate is None else 100 * (1 - rate)
     return row
 
 
@@ -366,14 +360,11 @@ def verifiability_rows(run: LoadedRun, *, benchmark: str | None = None) -> Itera
 
 
 def _classified(answers: pd.DataFrame) -> Conventions:
-    said, p_right = (
-        [None if value != value else value for value in answers[metric]]  # noqa: PLR0124  NaN
-        for metric in ("says_right", "p_right")
-    )
+    known = none_for_missing(answers[["gold", "says_right", "p_right"]])
     return classification(
-        [gold == "right" for gold in answers["gold"]],
-        [None if value is None else value == 1 for value in said],
-        p_right=p_right,
+        [gold == "right" for gold in known["gold"]],
+        [None if said is None else said == 1 for said in known["says_right"]],
+        p_right=list(known["p_right"]),
     )
 
 
@@ -383,10 +374,8 @@ def _measures(by_temperature: Sequence[Conventions], convention: str) -> Row:
     lacking: dict[str, list[str]] = {}
     for measure in MEASURES:
         readings: list[Reading] = [
-            getattr(
-                measured if measure == "unknown_rate" else getattr(measured, convention), measure
-            )
-            for measured in by_temperature
+            getattr(at if measure == "unknown_rate" else getattr(at, convention), measure)
+            for at in by_temperature
         ]
         values = [reading.value for reading in readings if reading.value is not None]
         complete = len(values) == len(readings)
@@ -402,7 +391,7 @@ def _measures(by_temperature: Sequence[Conventions], convention: str) -> Row:
 def _consistency_sheets(rows: Sequence[Row]) -> list[Sheet]:
     """Lay out Table A9: languages below each other, metrics beside each other."""
     pivot = rows[0]["pivot"]
-    by_metric = split(rows, "metric")
+    by_metric = group_by(rows, itemgetter("metric"))
     empty = [of for of in by_metric.values() if all(row["mean"] is None for row in of)]
     shown = [of for of in by_metric.values() if of not in empty] or empty
     kept = [row for of in shown for row in of]
@@ -419,7 +408,7 @@ def _consistency_sheets(rows: Sequence[Row]) -> list[Sheet]:
         *reasons([row for of in by_metric.values() if of not in empty for row in of], "language"),
         *reasons([row for of in empty for row in of], "metric"),
     )
-    return [listing([{"language": code} for code in codes], cells, notes=notes)]
+    return [Sheet.of("", [{"language": code} for code in codes], cells, notes=notes)]
 
 
 def _mean_and_change(rows: Sequence[Row]) -> Cell:
@@ -498,20 +487,23 @@ def _at_each_temperature(
     left: int,
 ) -> list[Sheet]:
     return [
-        listing(
+        Sheet.of(
+            "temperature left to the model" if at is None else f"τ = {at:g}",
             of,
             cells(of),
-            title="temperature left to the model" if at is None else f"τ = {at:g}",
             left=left,
             notes=(*notes, *_left_out(of), *reasons(of, "metric")),
         )
-        for (at,), of in split(rows, "temperature").items()
+        for at, of in group_by(rows, itemgetter("temperature")).items()
     ]
 
 
 def _metric_and_pair(rows: Sequence[Row]) -> dict[str, Cell]:
     """Return the columns that name a row; a metric is named once."""
-    return {"metric": once(rows, "metric"), "pair": lambda row: f"{row['first']} {row['second']}"}
+    return {
+        "metric": once(rows, text("metric")),
+        "pair": lambda row: f"{row['first']} {row['second']}",
+    }
 
 
 def _digits(rows: Iterable[Row], *keys: str) -> dict[Value, int]:
@@ -520,7 +512,7 @@ def _digits(rows: Iterable[Row], *keys: str) -> dict[Value, int]:
         metric: max(
             (abs(value) for row in of for key in keys if (value := row[key]) is not None), default=0
         )
-        for (metric,), of in split(rows, "metric").items()
+        for metric, of in group_by(rows, itemgetter("metric")).items()
     }
     # As the paper: similarities and words.
     return {metric: 4 if most < 10 else 2 for metric, most in largest.items()}  # noqa: PLR2004
@@ -576,7 +568,7 @@ def _correctness_sheets(rows: Sequence[Row]) -> list[Sheet]:
         if any(row[label] is not None for row in rows)
     }
     cells |= {"no label": text("no_label"), "n": text("n")}
-    sheets = [listing(rows, cells, title="Answers by label")]
+    sheets = [Sheet.of("Answers by label", rows, cells)]
     if not (compared := [row for row in rows if row["pairs"]]):
         return sheets
     beside: dict[str, Cell] = {"language": text("language")}
@@ -591,7 +583,7 @@ def _correctness_sheets(rows: Sequence[Row]) -> list[Sheet]:
         "in brackets: 95% intervals of the ratio of paired means, log scale, Student's t",
     )
     title = f"Compared with {rows[0]['pivot']}"
-    return [*sheets, listing(compared, beside, title=title, notes=notes)]
+    return [*sheets, Sheet.of(title, compared, beside, notes=notes)]
 
 
 def _with_interval(key: str, digits: int, unit: str) -> Cell:
@@ -622,16 +614,16 @@ def _verifiability_sheets(rows: Sequence[Row]) -> list[Sheet]:
     cells: dict[str, Cell] = {"language": text("language")}
     cells |= {head: _mean_and_spread(key) for head, key in zip(heads, MEASURES, strict=True)}
     cells["n"] = text("n")
-    by_convention = split(rows, "convention")
+    by_convention = group_by(rows, itemgetter("convention"))
     sheets = []
     for convention, (title, note) in titles.items():
-        if not (of := by_convention.get((convention,))):
+        if not (of := by_convention.get(convention)):
             continue
         times, over = sorted({row["temperatures"] for row in of}), ""
         if times[-1] > 1:
             over = f"; mean ± standard deviation over {_span(times)} temperatures"
         notes = (note + over, *reasons(of, "language"))
-        sheets.append(listing(of, cells, title=title, notes=notes))
+        sheets.append(Sheet.of(title, of, cells, notes=notes))
     return sheets
 
 

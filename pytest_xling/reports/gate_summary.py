@@ -10,6 +10,7 @@ from pytest_xling.gates.corrected import NOT_COUNTED
 from pytest_xling.gates.judge import advises, blocks, is_decided, reason_of
 from pytest_xling.gates.reasons import limit_of
 from pytest_xling.gates.spec import kind_of
+from pytest_xling.stats.groups import group_by
 from pytest_xling.text.numbers import amount
 from pytest_xling.text.stance import LEVELS
 
@@ -34,6 +35,12 @@ def named(verdict: Verdict) -> str:
     limits, kind = verdict.threshold, kind_of(verdict.estimate)
     level = "" if limits.level is None else LEVELS[limits.level]
     return " ".join(filter(None, (limits.metric, level, "" if kind == "limit" else kind)))
+
+
+def _why_labels_do_not_count(verdict: Verdict) -> str:
+    """Return why people's labels are not counted; empty where a reason says nothing of it."""
+    _, not_counted, rest = verdict.reason.partition(f"; {NOT_COUNTED}")
+    return f"{not_counted.removeprefix('; ')}{rest.partition(';')[0]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,21 +123,24 @@ class GateSummary:
     def groups(self) -> list[GateGroup]:
         """The gates that were judged, in their order, each with its reason."""
         several = len({verdict.threshold.benchmark for verdict in self.verdicts}) > 1
-        alike: dict[tuple[Outcome, bool, str, str, str], dict[tuple[str, str], list[str]]] = {}
-        for verdict in self.judged:
-            limits, gate = verdict.threshold, named(verdict)
-            group = (
-                verdict.outcome,
-                blocks(verdict),
-                limits.metric,
-                f"{limits.benchmark}: {gate}" if several else gate,
-                limit_of(verdict),
-            )
-            reason = (reason_of(verdict), limits.origin)
-            alike.setdefault(group, {}).setdefault(reason, []).append(limits.language)
+
+        def about(verdict: Verdict) -> tuple[Outcome, bool, str, str, str]:
+            metric, benchmark = verdict.threshold.metric, verdict.threshold.benchmark
+            gate = f"{benchmark}: {named(verdict)}" if several else named(verdict)
+            return verdict.outcome, blocks(verdict), metric, gate, limit_of(verdict)
+
+        def reason(verdict: Verdict) -> tuple[str, str]:
+            return reason_of(verdict), verdict.threshold.origin
+
         return [
-            GateGroup(*group, tuple(Reason(tuple(codes), *why) for why, codes in reasons.items()))
-            for group, reasons in alike.items()
+            GateGroup(
+                *group,
+                tuple(
+                    Reason(tuple(verdict.threshold.language for verdict in same), *why)
+                    for why, same in group_by(verdicts, reason).items()
+                ),
+            )
+            for group, verdicts in group_by(self.judged, about).items()
         ]
 
     @property
@@ -142,20 +152,17 @@ class GateSummary:
     @property
     def notes(self) -> list[str]:
         """Which gates were not decided, and which passed without labels that people made."""
-        undecided: dict[str, list[str]] = {}
-        for verdict in self.undecided:
-            undecided.setdefault(named(verdict), []).append(verdict.threshold.language)
-        listed = "; ".join(f"{gate} {' '.join(each)}" for gate, each in undecided.items())
-        gates: dict[str, list[str]] = {}
-        for verdict in self.verdicts:
-            _, told, rest = verdict.reason.partition(f"; {NOT_COUNTED}")
-            if told and verdict.outcome == "pass":  # others give it as their reason
-                why = f"{NOT_COUNTED}{rest.partition(';')[0]}"
-                gates.setdefault(why, []).append(f"{named(verdict)} {verdict.threshold.language}")
-        return [
-            *([f"not decided, as asking was stopped: {listed}"] if listed else []),
-            *(f"{', '.join(each)}: {why}" for why, each in gates.items()),
-        ]
+        undecided = "; ".join(
+            f"{gate} {' '.join(verdict.threshold.language for verdict in group)}"
+            for gate, group in group_by(self.undecided, named).items()
+        )
+        notes = [f"not decided, as asking was stopped: {undecided}"] if undecided else []
+        # Gates that did not pass give it as their reason.
+        passed = [verdict for verdict in self.verdicts if verdict.outcome == "pass"]
+        for why, group in group_by(passed, _why_labels_do_not_count).items():
+            gates = ", ".join(f"{named(verdict)} {verdict.threshold.language}" for verdict in group)
+            notes += [f"{gates}: {why}"] if why else []
+        return notes
 
     @property
     def headline(self) -> str:

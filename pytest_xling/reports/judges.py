@@ -10,6 +10,7 @@ from pytest_xling.gates.evidence import annotators_of_gates, why_doubted
 from pytest_xling.registry import names
 from pytest_xling.reports.matrix import Cell, Column
 from pytest_xling.reports.pivot import named_pivot
+from pytest_xling.stats.groups import group_by
 from pytest_xling.text.numbers import Figures, with_ends
 
 if TYPE_CHECKING:
@@ -43,28 +44,25 @@ class Judges:
     @property
     def agreement(self) -> list[Column]:
         """How far each agrees with labels, by language: macro F1 with its interval."""
-        columns: dict[tuple[str, str], dict[str, Cell]] = {}
-        for each in self.annotators:
-            cell = Cell(value="not measured", interval="")
-            if each.measured:
-                f1 = each.measured.quality.macro_f1
-                ends = _FIGURES.interval(f1.low, f1.high)
-                cell = Cell(value=_FIGURES.value(f1.value), interval=ends)
-            columns.setdefault((each.annotator, each.aspect), {})[each.language] = cell
+        by_aspect = group_by(self.annotators, lambda each: (each.annotator, each.aspect))
         return [
-            Column(name=annotator, demands=(aspect,) if aspect else (), cells=cells)
-            for (annotator, aspect), cells in columns.items()
+            Column(
+                name=annotator,
+                demands=(aspect,) if aspect else (),
+                cells={each.language: _f1(each) for each in group},
+            )
+            for (annotator, aspect), group in by_aspect.items()
         ]
 
     @property
     def notes(self) -> list[str]:
         """What rests on them in vain, on which labels they were measured, what changed since."""
-        doubts: dict[str, dict[str, None]] = {}
-        for each, gates in zip(self.annotators, self.undecided, strict=True):
-            if gates:
-                name = ": ".join(filter(None, (each.annotator, each.aspect)))
-                doubts.setdefault(name, {})[each.language] = None
-        in_vain = "; ".join(f"{name} in {' '.join(codes)}" for name, codes in doubts.items())
+        pairs = zip(self.annotators, self.undecided, strict=True)
+        doubted = group_by(
+            (each for each, gates in pairs if gates),
+            lambda each: ": ".join(filter(None, (each.annotator, each.aspect))),
+        )
+        in_vain = "; ".join(f"{name} in {_languages(group)}" for name, group in doubted.items())
         asked = ", ".join(
             f"{each.aspect} {each.language} {check.right_now} of {check.n}".strip()
             + ("" if check.right_now == check.right_then else f" (was {check.right_then})")
@@ -81,16 +79,10 @@ class Judges:
 
     def _labels(self) -> Iterator[str]:
         """Yield for each annotator on which labels it was measured, when, in which languages."""
-        sources: dict[str, dict[str, dict[str, None]]] = {}
-        for each in self.annotators:
-            if each.measured is not None:
-                name = each.measured.source.rpartition("@")[0]
-                whose = f"your raters' {name}" if each.measured.human else f"{name}, {_MACHINE},"
-                labels = f"{whose} of {each.measured.created_at[:10]}"
-                of_annotator = sources.setdefault(each.annotator, {})
-                of_annotator.setdefault(labels, {})[each.language] = None
-        for annotator, by_labels in sources.items():
-            parts = (f"{labels} in {' '.join(codes)}" for labels, codes in by_labels.items())
+        measured = [each for each in self.annotators if each.measured is not None]
+        for annotator, own in group_by(measured, lambda each: each.annotator).items():
+            by_labels = group_by(own, _labels_of)
+            parts = (f"{labels} in {_languages(group)}" for labels, group in by_labels.items())
             yield f"{annotator}: {', '.join(parts)}"
 
     def rows(self) -> list[dict[str, JsonValue]]:
@@ -118,6 +110,26 @@ class Judges:
                 }
             rows.append(row)
         return rows
+
+
+def _f1(annotator: GateAnnotator) -> Cell:
+    if annotator.measured is None:
+        return Cell(value="not measured", interval="")
+    f1 = annotator.measured.quality.macro_f1
+    return Cell(value=_FIGURES.value(f1.value), interval=_FIGURES.interval(f1.low, f1.high))
+
+
+def _labels_of(annotator: GateAnnotator) -> str:
+    """Name the labels that an annotator was measured on, and say when."""
+    if annotator.measured is None:
+        return ""
+    name = annotator.measured.source.rpartition("@")[0]
+    whose = f"your raters' {name}" if annotator.measured.human else f"{name}, {_MACHINE},"
+    return f"{whose} of {annotator.measured.created_at[:10]}"
+
+
+def _languages(annotators: Iterable[GateAnnotator]) -> str:
+    return " ".join(dict.fromkeys(each.language for each in annotators))
 
 
 def judges_of(connection: Connection, run: RunRecord, verdicts: Iterable[Verdict]) -> Judges:

@@ -10,6 +10,7 @@ from pytest_xling.gates.reasons import demands_of
 from pytest_xling.languages import find
 from pytest_xling.records import ALL_LANGUAGES
 from pytest_xling.reports.gate_summary import is_of_metric, named
+from pytest_xling.stats.groups import group_by
 from pytest_xling.text.display import printable
 from pytest_xling.text.numbers import Figures, amount, level
 
@@ -82,11 +83,10 @@ def _matrix(
 ) -> Matrix:
     answers = {language: n for (bench, language), n in counts.items() if bench == benchmark}
     total = sum(answers.values())
-    gates: dict[str, list[Verdict]] = {}
-    for verdict in verdicts:
-        if verdict.threshold.benchmark == benchmark:
-            gates.setdefault(named(verdict), []).append(verdict)
-            answers.setdefault(verdict.threshold.language, 0)  # a gate, and not one answer
+    of_benchmark = [v for v in verdicts if v.threshold.benchmark == benchmark]
+    gates = group_by(of_benchmark, named)
+    for verdict in of_benchmark:
+        answers.setdefault(verdict.threshold.language, 0)  # a gate, and not one answer
     if answers.pop(ALL_LANGUAGES, None) is not None:
         answers[ALL_LANGUAGES] = total
     others: dict[str, dict[str, Estimate]] = {}
@@ -99,7 +99,7 @@ def _matrix(
         answers=answers,
         gated=tuple(_gated(name, gate, others.get(name, {})) for name, gate in ordered),
         free=tuple(_free(name, column) for name, column in others.items() if name not in gates),
-        legend=_legend([verdict for of_gate in gates.values() for verdict in of_gate]),
+        legend=_legend(of_benchmark),
     )
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, TypeVar
 
 from pytest_xling.reports.rendering import GAP, beside, column_width, listing, wrapped
 from pytest_xling.text.display import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+Row = TypeVar("Row")
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -55,15 +58,31 @@ class Sheet:
     def of(
         cls,
         title: str,
-        heads: Sequence[str],
-        rows: Sequence[Sequence[str]],
+        rows: Iterable[Row],
+        columns: Mapping[str, Callable[[Row], str]],
         *,
-        left: int,
+        left: int = 1,
         notes: Iterable[str] = (),
+        shortened: str = "",
     ) -> Sheet:
-        """Return a table of *rows*, each with a text below each of *heads*."""
-        columns = {head: [row[place] for row in rows] for place, head in enumerate(heads)}
-        return cls(title=title, columns=columns, left=left, notes=tuple(notes))
+        """Return a table with a line for each of *rows*: what *columns* word of it, by their heads.
+
+        Notes that are empty are left out.
+        """
+        rows = list(rows)
+        return cls(
+            title=title,
+            columns={head: [word(row) for row in rows] for head, word in columns.items()},
+            left=left,
+            notes=tuple(filter(None, notes)),
+            shortened=shortened,
+        )
+
+
+def once(rows: Sequence[Row], word: Callable[[Row], str]) -> Callable[[Row], str]:
+    """Word rows as *word* does, but for those right below one that has the same words."""
+    repeated = {id(row) for above, row in pairwise(rows) if word(above) == word(row)}
+    return lambda row: "" if id(row) in repeated else word(row)
 
 
 def plain(sheet: Sheet, *, width: int, color: bool) -> str:

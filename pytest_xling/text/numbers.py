@@ -24,9 +24,17 @@ _SHORT_S = 9.95
 """From here on seconds are whole."""
 
 
+def number(value: float | None, digits: int) -> str:
+    """Word a number with so many decimals; what is rounded to 0 has no sign."""
+    if value is None:
+        return NONE
+    text = f"{value:.{digits}f}"
+    return text if float(text) else text.removeprefix("-")
+
+
 def percent(share: float) -> str:
     """Word a share: ``7.4%``."""
-    return f"{_fixed(100 * share, 1)}%"
+    return f"{number(100 * share, 1)}%"
 
 
 def share(value: float | None) -> str:
@@ -118,13 +126,7 @@ class Figures:
         return f"{size} {'worse' if amount > 0 else 'better'}"
 
     def _plain(self, value: float) -> str:
-        return _fixed(100 * value if self.share else value, self.digits)
-
-
-def _fixed(value: float, digits: int) -> str:
-    """Return *value* with so many decimals; what is rounded to 0 has no sign."""
-    text = f"{value:.{digits}f}"
-    return text if float(text) else text.removeprefix("-")
+        return number(100 * value if self.share else value, self.digits)
 
 
 class Measured(Protocol):

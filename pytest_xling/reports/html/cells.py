@@ -16,6 +16,7 @@ from pytest_xling.reports.estimates import estimated
 from pytest_xling.reports.gate_summary import named
 from pytest_xling.reports.html.escaping import compact, estimate_json, visible
 from pytest_xling.reports.matrix import language_name
+from pytest_xling.stats.groups import group_by
 from pytest_xling.text.numbers import Figures, amount, level, p_value
 
 if TYPE_CHECKING:
@@ -68,10 +69,10 @@ class Bench:
 
         Where a gate has judged a number, its estimate is shown: with the gate's own alpha.
         """
-        gates: dict[str, list[Verdict]] = {}
-        for verdict in self.verdicts:
-            if verdict.threshold.metric == metric.name:
-                gates.setdefault(verdict.threshold.language, []).append(verdict)
+        gates = group_by(
+            (verdict for verdict in self.verdicts if verdict.threshold.metric == metric.name),
+            lambda verdict: verdict.threshold.language,
+        )
         estimates: dict[str, Estimate] = {}
         for language in self.languages:
             here = self.of(metric.name, language)

@@ -89,20 +89,6 @@ def disagreement_rows(disputed: Sequence[Disagreement]) -> list[dict[str, Any]]:
 
 def judge_sheets(agreements: Sequence[RaterAgreement], *, labeller: str) -> list[Sheet]:
     """Return how raters agree with the labels of *labeller*, and how well these are found."""
-    heads = ("rater", "language", "n", "agreement (95%)", "κ (95%)", "cannot tell", "open", "saw")
-    rows = [
-        (
-            printable(agreement.rater),
-            agreement.language,
-            str(agreement.agreement.n),
-            _percent(agreement.agreement),
-            measured(agreement.quality.kappa),
-            str(agreement.cannot_tell),
-            str(agreement.unlabelled),
-            str(agreement.saw_judge),
-        )
-        for agreement in agreements
-    ]
     notes = [
         "Agreement and Cohen's κ are of the run: the sample weighted back.",
         f"n: answers that the rater and {labeller} gave a label.",
@@ -123,50 +109,69 @@ def judge_sheets(agreements: Sequence[RaterAgreement], *, labeller: str) -> list
             f"Of up to {missing:,} labelled answers {labeller} said nothing: left out of agreement "
             "and n, misses in recall and κ."
         )
+    against = Sheet.of(
+        f"{labeller.capitalize()} against raters",
+        agreements,
+        {
+            "rater": lambda row: printable(row.rater),
+            "language": lambda row: row.language,
+            "n": lambda row: str(row.agreement.n),
+            "agreement (95%)": lambda row: _percent(row.agreement),
+            "κ (95%)": lambda row: measured(row.quality.kappa),
+            "cannot tell": lambda row: str(row.cannot_tell),
+            "open": lambda row: str(row.unlabelled),
+            "saw": lambda row: str(row.saw_judge),
+        },
+        left=2,
+        notes=notes,
+    )
     chosen = [agreement for agreement in agreements if not several or agreement.rater == MAJORITY]
-    return [
-        Sheet.of(f"{labeller.capitalize()} against raters", heads, rows, left=2, notes=notes),
-        _quality(chosen, labeller),
-    ]
+    return [against, _quality(chosen, labeller)]
 
 
 def _quality(agreements: Sequence[RaterAgreement], labeller: str) -> Sheet:
-    heads = ("rater", "language", "label", "n", "precision", "recall", "F1 (95%)")
-    rows = []
-    for agreement in agreements:
-        for number, label in enumerate(agreement.quality.labels):
-            names = ("", "") if number else (printable(agreement.rater), agreement.language)
-            measures = (
-                measured(label.precision, interval=False),
-                measured(label.recall, interval=False),
-                measured(label.f1),
-            )
-            rows.append((*names, label.label, str(label.support), *measures))
-    notes = ("Raters' labels taken as right; the sample weighted back to the run.",)
-    return Sheet.of(f"How well {labeller} finds each label", heads, rows, left=3, notes=notes)
+    lines = [
+        (*((printable(each.rater), each.language) if not number else ("", "")), label)
+        for each in agreements
+        for number, label in enumerate(each.quality.labels)
+    ]
+    return Sheet.of(
+        f"How well {labeller} finds each label",
+        lines,
+        {
+            "rater": lambda line: line[0],
+            "language": lambda line: line[1],
+            "label": lambda line: line[2].label,
+            "n": lambda line: str(line[2].support),
+            "precision": lambda line: measured(line[2].precision, interval=False),
+            "recall": lambda line: measured(line[2].recall, interval=False),
+            "F1 (95%)": lambda line: measured(line[2].f1),
+        },
+        left=3,
+        notes=["Raters' labels taken as right; the sample weighted back to the run."],
+    )
 
 
 def raters_sheet(agreements: Sequence[RatersAgreement]) -> Sheet:
     """Return how raters agree with each other."""
-    heads = ("language", "raters", "n", "equal pairs", "Fleiss' κ (95%)")
-    rows = [
-        (
-            agreement.language,
-            str(agreement.raters),
-            str(agreement.kappa.n),
-            share(agreement.kappa.agreement),
-            measured(agreement.kappa),
-        )
-        for agreement in agreements
-    ]
     reasons = dict.fromkeys(
         agreement.kappa.reason for agreement in agreements if agreement.kappa.reason
     )
-    notes = (
-        "Of answers with two labels or more, as sampled; bootstrap over claims or questions.",
-        *(f"{NONE}: {reason}." for reason in reasons),
+    return Sheet.of(
+        "Raters against each other",
+        agreements,
+        {
+            "language": lambda row: row.language,
+            "raters": lambda row: str(row.raters),
+            "n": lambda row: str(row.kappa.n),
+            "equal pairs": lambda row: share(row.kappa.agreement),
+            "Fleiss' κ (95%)": lambda row: measured(row.kappa),
+        },
+        notes=[
+            "Of answers with two labels or more, as sampled; bootstrap over claims or questions.",
+            *(f"{NONE}: {reason}." for reason in reasons),
+        ],
     )
-    return Sheet.of("Raters against each other", heads, rows, left=1, notes=notes)
 
 
 def disagreement_text(disputed: Sequence[Disagreement], *, limit: int, labeller: str) -> str:

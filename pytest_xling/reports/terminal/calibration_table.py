@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_xling.gates.evidence import LEAST_LABELLED, LEAST_PER_LABEL, LEAST_QUESTIONS
-from pytest_xling.reports.sheet import Sheet
+from pytest_xling.reports.sheet import Sheet, once
+from pytest_xling.stats.groups import group_by
 from pytest_xling.text.numbers import measured, percent, with_ends
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from pytest_xling.stats.label_quality import Measure
     from pytest_xling.store.measurements import Calibration
@@ -19,9 +20,21 @@ Row: TypeAlias = "dict[str, str | float | int | None]"
 
 ALL = "all"
 
-_M: TypeAlias = "Measure | None"
-_Line: TypeAlias = "tuple[str, int, _M, _M, _M, _M, _M]"
 _MEASURES = ("precision", "recall", "f1", "kappa", "accuracy")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Line:
+    """What was measured of one label in one language, or of all labels."""
+
+    calibration: Calibration
+    label: str
+    n: int
+    precision: Measure | None = None
+    recall: Measure | None = None
+    f1: Measure
+    kappa: Measure | None = None
+    accuracy: Measure | None = None
 
 
 def calibration_rows(calibrations: Sequence[Calibration]) -> list[Row]:
@@ -40,10 +53,10 @@ def calibration_rows(calibrations: Sequence[Calibration]) -> list[Row]:
         }
         if calibration.aspect:
             of["aspect"] = calibration.aspect
-        for label, n, *measures in _lines(calibration):
-            row = of | {"label": label, "n": n}
-            for name, measure in zip(_MEASURES, measures, strict=True):
-                row |= with_ends(name, measure)
+        for line in _lines(calibration):
+            row = of | {"label": line.label, "n": line.n}
+            for name in _MEASURES:
+                row |= with_ends(name, getattr(line, name))
             row |= {"unlabelled": None, "unanimous": None}
             rows.append(row)
         rows[-1] |= {
@@ -58,61 +71,64 @@ def _lines(calibration: Calibration) -> list[_Line]:
     quality = calibration.quality
     return [
         *(
-            (label.label, label.support, label.precision, label.recall, label.f1, None, None)
-            for label in quality.labels
+            _Line(
+                calibration=calibration,
+                label=each.label,
+                n=each.support,
+                precision=each.precision,
+                recall=each.recall,
+                f1=each.f1,
+            )
+            for each in quality.labels
         ),
-        (ALL, quality.n, None, None, quality.macro_f1, quality.kappa, quality.accuracy),
+        _Line(
+            calibration=calibration,
+            label=ALL,
+            n=quality.n,
+            f1=quality.macro_f1,
+            kappa=quality.kappa,
+            accuracy=quality.accuracy,
+        ),
     ]
 
 
 def overview_sheet(calibrations: Sequence[Calibration]) -> Sheet:
     """Return one table of all annotators, with a line for each language."""
-    heads = ("annotator", "language", "n", "F1 (95%)", "κ", "labels", "measured")
-    rows: list[tuple[str, ...]] = []
+    rows: list[tuple[str, Calibration | None]] = []
     ordered = sorted(calibrations, key=lambda c: (c.annotator, c.aspect, c.language))
-    for (annotator, aspect), group in groupby(ordered, key=lambda c: (c.annotator, c.aspect)):
-        if aspect and not any(annotator == row[0] for row in rows):
-            rows.append((annotator, *[""] * (len(heads) - 1)))
-        for number, each in enumerate(group):
-            quality = each.quality
-            rows.append(
-                (
-                    "" if number else aspect or annotator,
-                    each.language,
-                    str(quality.n),
-                    measured(quality.macro_f1),
-                    measured(quality.kappa, interval=False),
-                    each.source.rpartition("@")[0],
-                    each.created_at[:10],
-                )
-            )
-    note = "F1: macro F1; κ: Cohen's. `xling calibrate WHAT` says more of each."
-    return Sheet.of("", heads, rows, left=2, notes=[note])
+    for (annotator, aspect), group in group_by(ordered, lambda c: (c.annotator, c.aspect)).items():
+        if aspect and not any(annotator == name for name, _ in rows):
+            rows.append((annotator, None))
+        rows += [("" if number else aspect or annotator, each) for number, each in enumerate(group)]
+
+    def word(of: Callable[[Calibration], str]) -> Callable[[tuple[str, Calibration | None]], str]:
+        return lambda row: "" if row[1] is None else of(row[1])
+
+    return Sheet.of(
+        "",
+        rows,
+        {
+            "annotator": lambda row: row[0],
+            "language": word(lambda each: each.language),
+            "n": word(lambda each: str(each.quality.n)),
+            "F1 (95%)": word(lambda each: measured(each.quality.macro_f1)),
+            "κ": word(lambda each: measured(each.quality.kappa, interval=False)),
+            "labels": word(lambda each: each.source.rpartition("@")[0]),
+            "measured": word(lambda each: each.created_at[:10]),
+        },
+        left=2,
+        notes=["F1: macro F1; κ: Cohen's. `xling calibrate WHAT` says more of each."],
+    )
 
 
 def calibration_sheets(calibrations: Sequence[Calibration]) -> list[Sheet]:
     """Return one table per annotator and set of labels."""
-    together: dict[tuple[str, ...], list[Calibration]] = {}
-    for each in calibrations:
-        of = (each.annotator, each.aspect, each.signature, each.source)
-        together.setdefault(of, []).append(each)
-    return [_sheet(group) for group in together.values()]
+    groups = group_by(calibrations, lambda c: (c.annotator, c.aspect, c.signature, c.source))
+    return [_sheet(group) for group in groups.values()]
 
 
 def _sheet(group: Sequence[Calibration]) -> Sheet:
-    rows = [
-        (
-            "" if number else calibration.language,
-            label,
-            str(n),
-            measured(precision, interval=False),
-            measured(recall, interval=False),
-            measured(f1),
-            measured(kappa),
-        )
-        for calibration in group
-        for number, (label, n, precision, recall, f1, kappa, _) in enumerate(_lines(calibration))
-    ]
+    lines = [line for calibration in group for line in _lines(calibration)]
     missing = sum(calibration.quality.missing for calibration in group)
     whose = "your own raters' labels" if group[0].human else "labels that come along"
     notes = [
@@ -150,8 +166,21 @@ def _sheet(group: Sequence[Calibration]) -> Sheet:
             notes.append(f"{few} ({which}): gates trust nothing that rests on so few.")
     notes.append(f"Signature: {group[0].signature}")
     title = ": ".join(filter(None, (group[0].annotator, group[0].aspect)))
-    heads = ("language", "label", "n", "precision", "recall", "F1 (95%)", "κ (95%)")
-    return Sheet.of(title, heads, rows, left=2, notes=notes)
+    return Sheet.of(
+        title,
+        lines,
+        {
+            "language": once(lines, lambda line: line.calibration.language),
+            "label": lambda line: line.label,
+            "n": lambda line: str(line.n),
+            "precision": lambda line: measured(line.precision, interval=False),
+            "recall": lambda line: measured(line.recall, interval=False),
+            "F1 (95%)": lambda line: measured(line.f1),
+            "κ (95%)": lambda line: measured(line.kappa),
+        },
+        left=2,
+        notes=notes,
+    )
 
 
 def _rare(calibration: Calibration) -> list[str]:

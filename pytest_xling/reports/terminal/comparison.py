@@ -11,11 +11,12 @@ from pytest_xling.reports.matrix import language_name
 from pytest_xling.reports.rendering import MIN_WIDTH, bold, counted, listing_width, ruled, to_text
 from pytest_xling.reports.sheet import Sheet
 from pytest_xling.reports.terminal.matrix import OUTCOMES
+from pytest_xling.stats.groups import group_by
 from pytest_xling.text.display import printable
 from pytest_xling.text.numbers import NONE, Figures, amount, p_cell
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from rich.console import RenderableType
     from rich.table import Table
@@ -27,35 +28,35 @@ if TYPE_CHECKING:
 
 def opinions_sheet(opinions: Mapping[Change, SecondOpinion]) -> Sheet:
     """Return a row per change: p by each test, and the bootstrap's interval."""
-    several = len({change.benchmark for change in opinions}) > 1
-    heads = ["metric", "lang.", "BCa 95%", "t", "BCa", "flips", "ranks"]
-    rows = [
-        [
-            f"{change.benchmark}/{change.metric}" if several else change.metric,
-            change.language,
-            _interval(change, opinion),
-            p_cell(change.p),
-            p_cell(opinion.p_bootstrap),
-            p_cell(opinion.p_sign_flips),
-            p_cell(opinion.p_wilcoxon),
-            p_cell(opinion.p_no_worse),
-        ]
-        for change, opinion in opinions.items()
-    ]
-    notes = [
-        (
-            "p of no change, not corrected: t (of shares the score test; gates use it), bootstrap "
-            "over questions (BCa), flipping the signs of questions, and Wilcoxon's signed ranks."
-        )
-    ]
+    metric = _metric_namer(opinions)
+    columns: dict[str, Callable[[tuple[Change, SecondOpinion]], str]] = {
+        "metric": lambda row: metric(row[0]),
+        "lang.": lambda row: row[0].language,
+        "BCa 95%": lambda row: _interval(*row),
+        "t": lambda row: p_cell(row[0].p),
+        "BCa": lambda row: p_cell(row[1].p_bootstrap),
+        "flips": lambda row: p_cell(row[1].p_sign_flips),
+        "ranks": lambda row: p_cell(row[1].p_wilcoxon),
+    }
+    about_p = (
+        "p of no change, not corrected: t (of shares the score test; gates use it), bootstrap "
+        "over questions (BCa), flipping the signs of questions, and Wilcoxon's signed ranks."
+    )
+    notes = [about_p]
     margins = {opinion.margin for opinion in opinions.values() if opinion.margin is not None}
     if margins:
-        heads.append("no worse")
+        columns["no worse"] = lambda row: p_cell(row[1].p_no_worse)
         (margin,) = margins
         kinds = dict.fromkeys(change.share for change in opinions)
         limits = (Figures(share=share, difference=True, digits=1).limit(margin) for share in kinds)
         notes.append(f"no worse: p of being worse by {' or '.join(limits)} or more, one-sided")
-    return Sheet.of("Other tests", heads, rows, left=2, notes=notes)
+    return Sheet.of("Other tests", opinions.items(), columns, left=2, notes=notes)
+
+
+def _metric_namer(changes: Collection[Change]) -> Callable[[Change], str]:
+    """Return what names the metric of a change: after its benchmark where there are several."""
+    several = len({change.benchmark for change in changes}) > 1
+    return lambda change: f"{change.benchmark}/{change.metric}" if several else change.metric
 
 
 def _interval(change: Change, opinion: SecondOpinion) -> str:
@@ -141,31 +142,29 @@ def _table(changes: Sequence[Change], *, width: int) -> Table:
 
 def change_columns(changes: Sequence[Change]) -> dict[str, list[str]]:
     """Return what has changed, as texts by the head they stand below."""
-    several = len({change.benchmark for change in changes}) > 1
-    rows = []
-    for change in changes:
-        figures = Figures.fitting([change.then, change.now], share=change.share)
-        rows.append(
-            {
-                "metric": f"{change.benchmark}/{change.metric}" if several else change.metric,
-                "language": f"{change.language} {language_name(change.language)}".rstrip(),
-                "then": figures.value(change.then),
-                "now": figures.value(change.now),
-                "change": _signed(change, figures),
-                "95% interval": figures.interval(change.low, change.high) or NONE,
-                "effect": _size(change),
-                "q": p_cell(change.q),
-                "n": str(change.n) if change.n == change.asked else f"{change.n}/{change.asked}",
-            }
-        )
-    return {head: [row[head] for row in rows] for head in rows[0]}
+    words: dict[str, Callable[[Change], str]] = {
+        "metric": _metric_namer(changes),
+        "language": lambda row: f"{row.language} {language_name(row.language)}".rstrip(),
+        "then": lambda row: _figures(row).value(row.then),
+        "now": lambda row: _figures(row).value(row.now),
+        "change": _signed,
+        "95% interval": lambda row: _figures(row).interval(row.low, row.high) or NONE,
+        "effect": _size,
+        "q": lambda row: p_cell(row.q),
+        "n": lambda row: str(row.n) if row.n == row.asked else f"{row.n}/{row.asked}",
+    }
+    return {head: [word(change) for change in changes] for head, word in words.items()}
 
 
-def _signed(change: Change, figures: Figures) -> str:
+def _figures(change: Change) -> Figures:
+    return Figures.fitting([change.then, change.now], share=change.share)
+
+
+def _signed(change: Change) -> str:
     if change.change is None:
         return NONE
     worse = " worse" if change.is_worse and change.is_found else ""
-    return f"{replace(figures, difference=True).signed(change.change)}{worse}"
+    return f"{replace(_figures(change), difference=True).signed(change.change)}{worse}"
 
 
 def _style(change: Change) -> str:
@@ -183,14 +182,11 @@ def _size(change: Change) -> str:
 
 def _refused(changes: Sequence[Change]) -> Iterator[Text]:
     """Yield a line for each reason why something was not compared."""
-    alike: dict[tuple[str, str, str], list[str]] = {}
-    for change in changes:
-        key = (change.benchmark, change.metric, change.reason)
-        alike.setdefault(key, []).append(change.language)
-    for (benchmark, metric, reason), languages in alike.items():
+    alike = group_by(changes, lambda change: (change.benchmark, change.metric, change.reason))
+    for (benchmark, metric, reason), group in alike.items():
         yield Text.assemble(
             ("not compared: ", "yellow"),
-            f"{benchmark}/{metric} {' '.join(languages)}: ",
+            f"{benchmark}/{metric} {' '.join(change.language for change in group)}: ",
             counted(printable(reason)),
         )
     if alike:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_xling.languages import find
 from pytest_xling.reports.sheet import Sheet
+from pytest_xling.stats.groups import group_by
 from pytest_xling.text.numbers import measured, with_ends
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from pytest_xling.store.measurements import TranslationNoise
 
@@ -36,37 +37,35 @@ def noise_rows(noises: Sequence[TranslationNoise]) -> list[Row]:
 
 def noise_sheets(noises: Sequence[TranslationNoise]) -> list[Sheet]:
     """Return one table per metric and set of answers."""
-    together: dict[tuple[str, str], list[TranslationNoise]] = {}
-    for noise in noises:
-        together.setdefault((noise.source, noise.metric), []).append(noise)
-    return [_sheet(group) for group in together.values()]
+    groups = group_by(noises, lambda noise: (noise.source, noise.metric))
+    return [_sheet(group) for group in groups.values()]
 
 
 def _sheet(group: Sequence[TranslationNoise]) -> Sheet:
     first = group[0]
-    trip = "round trip" if first.text_in == "english" else "translated"
-    columns = {
-        "language": [f"{n.language} {find(n.language).english_name}" for n in group],
-        f"{trip} (95%)": [measured(n.matched) for n in group],
+    back = first.text_in == "english"
+    columns: dict[str, Callable[[TranslationNoise], str]] = {
+        "language": lambda noise: f"{noise.language} {find(noise.language).english_name}",
+        f"{'round trip' if back else 'translated'} (95%)": lambda noise: measured(noise.matched),
     }
-    if any(n.mismatched is not None for n in group):
-        columns["another's (95%)"] = [measured(n.mismatched) for n in group]
+    if any(noise.mismatched is not None for noise in group):
+        columns["another's (95%)"] = lambda noise: measured(noise.mismatched)
     columns |= {
-        "costs": [measured(n.cost, interval=False) for n in group],
-        "n": [str(n.matched.n) for n in group],
-        "no\nvalue": [str(n.matched.unscored) for n in group],
+        "costs": lambda noise: measured(noise.cost, interval=False),
+        "n": lambda noise: str(noise.matched.n),
+        "no\nvalue": lambda noise: str(noise.matched.unscored),
     }
     read = (
         "translated into the language and back"
-        if first.text_in == "english"
+        if back
         else "translated into the language, as this metric reads them (text_in=native)"
     )
-    notes = [f"English answers {read}, scored beside themselves; another's: another question's."]
-    reasons: dict[str, list[str]] = {}
-    for noise in group:
-        if noise.matched.reason:
-            reasons.setdefault(noise.matched.reason, []).append(noise.language)
-    notes += [f"no value in {', '.join(codes)}: {reason}" for reason, codes in reasons.items()]
-    return Sheet(
-        title=f"{first.metric} of {first.source}", columns=columns, left=1, notes=tuple(notes)
-    )
+    notes = [
+        f"English answers {read}, scored beside themselves; another's: another question's.",
+        *(
+            f"no value in {', '.join(noise.language for noise in without)}: {reason}"
+            for reason, without in group_by(group, lambda noise: noise.matched.reason).items()
+            if reason
+        ),
+    ]
+    return Sheet.of(f"{first.metric} of {first.source}", group, columns, notes=notes)

@@ -10,7 +10,7 @@ from pytest_xling.reports.sheet import Sheet
 from pytest_xling.text.numbers import Figures, dollars, percent, share
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from pytest_xling.keys import JsonValue
 
@@ -159,18 +159,14 @@ def _at_hand(study: Study, pilot: Pilot) -> _AtHand:
 
 def _design_sheet(study: Study) -> Sheet:
     designs = _designs(study)
-    rows = [
-        (
-            str(each.repeats),
-            _whole(each.questions),
-            _whole(each.requests),
-            dollars(each.usd),
-            share(each.power),
-        )
-        for each in designs
-    ]
-    heads = ("repeats", "questions", "requests", "price", "found in")
-    return Sheet.of(_title(study), heads, rows, left=0, notes=_notes(study, designs))
+    columns: dict[str, Callable[[_Design], str]] = {
+        "repeats": lambda design: str(design.repeats),
+        "questions": lambda design: _whole(design.questions),
+        "requests": lambda design: _whole(design.requests),
+        "price": lambda design: dollars(design.usd),
+        "found in": lambda design: share(design.power),
+    }
+    return Sheet.of(_title(study), designs, columns, left=0, notes=_notes(study, designs))
 
 
 def _title(study: Study) -> str:
@@ -239,27 +235,26 @@ def _noise(study: Study, designs: list[_Design]) -> list[str]:
 
 
 def _at_hand_sheet(study: Study) -> Sheet:
-    each_hand = [_at_hand(study, pilot) for pilot in study.pilots]
+    languages = [_at_hand(study, pilot) for pilot in study.pilots]
     effect = _goal(study, study.goal.effect)
-    rows = [
-        (
-            hand.language,
-            _whole(hand.questions),
-            str(hand.repeats),
-            _amount(study, hand.least),
-            share(hand.power),
-            _ENOUGH[hand.underpowered],
-        )
-        for hand in each_hand
-    ]
-    few = sum(bool(hand.underpowered) for hand in each_hand)
+    few = sum(bool(each.underpowered) for each in languages)
     missed = (
-        f"UNDERPOWERED: in {few} of {len(rows)} languages a run like {study.run} misses {effect}"
-        f" more often than in {percent(1 - study.goal.power)} of cases; ask more questions"
+        f"UNDERPOWERED: in {few} of {len(languages)} languages a run like {study.run} misses"
+        f" {effect} more often than in {percent(1 - study.goal.power)} of cases; ask more questions"
     )
-    heads = ("language", "questions", "repeats", "finds from", f"finds {effect} in", "")
-    title = f"What run {study.run} can find"
-    return Sheet.of(title, heads, rows, left=1, notes=[missed] if few else [])
+    return Sheet.of(
+        f"What run {study.run} can find",
+        languages,
+        {
+            "language": lambda each: each.language,
+            "questions": lambda each: _whole(each.questions),
+            "repeats": lambda each: str(each.repeats),
+            "finds from": lambda each: _amount(study, each.least),
+            f"finds {effect} in": lambda each: share(each.power),
+            "": lambda each: _ENOUGH[each.underpowered],
+        },
+        notes=[missed] if few else [],
+    )
 
 
 def _goal(study: Study, value: float) -> str:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from pytest_xling.analysis.rating_scheme import ASPECTS
 from pytest_xling.analysis.ratings import RANK
 from pytest_xling.reports.sheet import Sheet
-from pytest_xling.stats.clmm import Coefficient, NoFit
+from pytest_xling.stats.clmm import NoFit
 from pytest_xling.stats.p_values import stars
-from pytest_xling.text.numbers import NONE
+from pytest_xling.text.numbers import NONE, number
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from pytest_xling.analysis.ratings import Family, RatingsModel
-    from pytest_xling.stats.clmm import Clmm, Contrast
+    from pytest_xling.stats.clmm import Clmm, Coefficient, Contrast
 
 _SMALLEST_P = 1e-4
 _NUMBERS = ("estimate", "se", "z", "p")
@@ -35,7 +36,7 @@ def ratings_object(model: RatingsModel, *, scale: tuple[int, int]) -> dict[str, 
                 "of": name,
                 "n": tally.total(),
                 "mean": _mean_rating(tally),
-                "ratings": _counts_by_rating(tally, scale),
+                "ratings": {str(value): tally[value] for value in _values(scale)},
             }
             for name, tally in model.counts.items()
         ],
@@ -61,7 +62,7 @@ def ratings_object(model: RatingsModel, *, scale: tuple[int, int]) -> dict[str, 
                 for mean in family.means
             ],
             "contrasts": [
-                {"of": family.name} | _plain(pair, "first", "second", *_NUMBERS)
+                {"of": family.name, **asdict(pair)}
                 for family in model.families
                 for pair in family.contrasts
             ],
@@ -73,8 +74,8 @@ def _plain(each: object, *names: str) -> dict[str, Any]:
     return {name: getattr(each, name) for name in names}
 
 
-def _counts_by_rating(tally: Counter[int], scale: tuple[int, int]) -> dict[str, int]:
-    return {str(value): tally[value] for value in range(scale[0], scale[1] + 1)}
+def _values(scale: tuple[int, int]) -> range:
+    return range(scale[0], scale[1] + 1)
 
 
 def _mean_rating(tally: Counter[int]) -> float | None:
@@ -84,19 +85,16 @@ def _mean_rating(tally: Counter[int]) -> float | None:
 def ratings_sheets(model: RatingsModel, *, scale: tuple[int, int]) -> list[Sheet]:
     """Return the counts, and the model's parts or why there is none."""
     fit = model.fit
-    values = range(scale[0], scale[1] + 1)
-    rows = [
-        [
-            name,
-            *(str(tally[value]) for value in values),
-            str(tally.total()),
-            NONE if (mean := _mean_rating(tally)) is None else f"{mean:.2f}",
-        ]
-        for name, tally in model.counts.items()
-    ]
+    tallies = model.counts.values()
+    columns = {
+        "of": list(model.counts),
+        **{str(value): [str(tally[value]) for tally in tallies] for value in _values(scale)},
+        "n": [str(tally.total()) for tally in tallies],
+        "mean": [number(_mean_rating(tally), 2) for tally in tallies],
+    }
     notes = (f"No model: {fit.reason}.", *model.notes) if isinstance(fit, NoFit) else ()
-    heads = ("of", *map(str, values), "n", "mean")
-    sheets = [Sheet.of("Ratings", heads, rows, left=1, notes=notes), *_answers(model.remarks)]
+    counts = Sheet(title="Ratings", columns=columns, left=1, notes=notes)
+    sheets = [counts, *_answers(model.remarks)]
     if not isinstance(fit, NoFit):
         sheets += _effects(model, fit)
         sheets += [sheet for family in model.families for sheet in _compared(family)]
@@ -110,12 +108,14 @@ def _answers(remarks: Mapping[str, Mapping[str, Counter[str]]]) -> list[Sheet]:
         RANK: [str(rank) for rank in range(1, max(map(int, ranks), default=0) + 1)]
     }
     asked = [name for name in scheme if any(name in counts for counts in remarks.values())]
-    rows = [
-        [model, *(_shares(counts.get(name), scheme[name]) for name in asked)]
-        for model, counts in remarks.items()
-    ]
-    notes = [f"{name}: {'/'.join(scheme[name])}, in %." for name in asked]
-    return [Sheet.of("Answers", ["of", *asked], rows, left=1, notes=notes)] if asked else []
+    if not asked:
+        return []
+    columns = {"of": list(remarks)} | {
+        name: [_shares(counts.get(name), scheme[name]) for counts in remarks.values()]
+        for name in asked
+    }
+    notes = tuple(f"{name}: {'/'.join(scheme[name])}, in %." for name in asked)
+    return [Sheet(title="Answers", columns=columns, left=1, notes=notes)]
 
 
 def _shares(counts: Counter[str] | None, choices: Sequence[str]) -> str:
@@ -132,53 +132,61 @@ def _effects(model: RatingsModel, fit: Clmm) -> list[Sheet]:
     )
     random = Sheet.of(
         "Random intercepts",
-        ("group", "groups", "variance", "SD"),
-        [
-            (each.name, str(each.groups), f"{each.sd**2:.4f}", f"{each.sd:.4f}")
-            for each in fit.random
-        ],
-        left=1,
+        fit.random,
+        {
+            "group": lambda term: term.name,
+            "groups": lambda term: str(term.groups),
+            "variance": lambda term: f"{term.sd**2:.4f}",
+            "SD": lambda term: f"{term.sd:.4f}",
+        },
     )
-    heads = ("estimate", "SE", "z")
-    fixed = [(*_cells(each, 4), _p(each.p)) for each in fit.fixed]
     notes = (_CODES, *quality, *model.notes)
-    between = [_cells(each, 4) for each in fit.thresholds]
+    fixed = [(each.name, each) for each in fit.fixed]
+    between = [(each.name, each) for each in fit.thresholds]
     return [
         *([random] if fit.random else []),
-        Sheet.of("Fixed effects", ("coefficient", *heads, "p"), fixed, left=1, notes=notes),
-        Sheet.of("Thresholds", ("between", *heads), between, left=1),
+        _estimates("Fixed effects", fixed, name="coefficient", digits=4, notes=notes),
+        _estimates("Thresholds", between, name="between", digits=4, p=False),
     ]
-
-
-def _cells(each: Coefficient | Contrast, digits: int) -> tuple[str, ...]:
-    name = each.name if isinstance(each, Coefficient) else f"{each.first} – {each.second}"
-    return name, f"{each.estimate:.{digits}f}", f"{each.se:.{digits}f}", f"{each.z:.3f}"
 
 
 def _compared(family: Family) -> list[Sheet]:
-    means = [
-        (each.name, f"{each.estimate:.3f}", f"{each.se:.3f}", f"{each.low:.3f} to {each.high:.3f}")
-        for each in family.means
-    ]
-    pairs = [(*_cells(each, 3), _p(each.p)) for each in family.contrasts]
-    about_means = "Log odds, from the mean of the thresholds; higher is better rated."
-    about_p = f"p is adjusted by Tukey's method for a family of {len(family.means)} means."
-    return [
-        Sheet.of(
-            f"Estimated marginal means: {family.name}",
-            ("level", "mean", "SE", "95 %"),
-            means,
-            left=1,
-            notes=[about_means],
-        ),
-        Sheet.of(
-            f"Contrasts: {family.name}",
-            ("contrast", "estimate", "SE", "z", "p"),
-            pairs,
-            left=1,
-            notes=[about_p],
-        ),
-    ]
+    means = Sheet.of(
+        f"Estimated marginal means: {family.name}",
+        family.means,
+        {
+            "level": lambda mean: mean.name,
+            "mean": lambda mean: f"{mean.estimate:.3f}",
+            "SE": lambda mean: f"{mean.se:.3f}",
+            "95 %": lambda mean: f"{mean.low:.3f} to {mean.high:.3f}",
+        },
+        notes=["Log odds, from the mean of the thresholds; higher is better rated."],
+    )
+    pairs = [(f"{pair.first} – {pair.second}", pair) for pair in family.contrasts]
+    note = f"p is adjusted by Tukey's method for a family of {len(family.means)} means."
+    title = f"Contrasts: {family.name}"
+    return [means, _estimates(title, pairs, name="contrast", digits=3, notes=[note])]
+
+
+def _estimates(
+    title: str,
+    estimates: Sequence[tuple[str, Coefficient | Contrast]],
+    *,
+    name: str,
+    digits: int,
+    p: bool = True,
+    notes: Iterable[str] = (),
+) -> Sheet:
+    """Return a line for each estimate, below its *name* what it is called."""
+    columns: dict[str, Callable[[tuple[str, Coefficient | Contrast]], str]] = {
+        name: lambda row: row[0],
+        "estimate": lambda row: f"{row[1].estimate:.{digits}f}",
+        "SE": lambda row: f"{row[1].se:.{digits}f}",
+        "z": lambda row: f"{row[1].z:.3f}",
+    }
+    if p:
+        columns["p"] = lambda row: _p(row[1].p)
+    return Sheet.of(title, estimates, columns, notes=notes)
 
 
 def _p(p: float) -> str:

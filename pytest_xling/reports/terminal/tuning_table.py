@@ -7,10 +7,12 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
 from pytest_xling.reports.rendering import listing, wrapped
+from pytest_xling.reports.sheet import once
+from pytest_xling.stats.groups import group_by
 from pytest_xling.text.numbers import NONE, Figures, percent, share
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from pytest_xling.analysis.tuning import BenchmarkTuned, Change, Proposal, Tuning
@@ -36,56 +38,45 @@ def tuned_text(
 
 
 def _benchmark(tuned: BenchmarkTuned, *, bad: bool, width: int, color: bool) -> str:
-    listed = [proposal for proposal in _grouped(tuned.proposals) if proposal.proposed is not None]
+    # Metric by metric, in the order in which metrics come first.
+    by_limit = group_by(tuned.proposals, lambda proposal: (proposal.limit.name, proposal.limit.key))
+    proposals = [proposal for group in by_limit.values() for proposal in group]
+    listed = [proposal for proposal in proposals if proposal.proposed is not None]
     lines = [f"{tuned.benchmark}  {tuned.questions:,} questions"]
     if listed:
-        names = [_name(proposal) for proposal in listed]
-        repeated = [name == before for name, before in zip(names, ["", *names], strict=False)]
-        columns = {
-            "metric": ["" if again else n for n, again in zip(names, repeated, strict=True)],
-            "lang": [proposal.limit.spec.language for proposal in listed],
-            "now": [_limit(proposal, proposal.limit.now) for proposal in listed],
-            "proposed": [_limit(proposal, proposal.proposed) for proposal in listed],
-            "": [_MARKS[proposal.change] if proposal.change else "" for proposal in listed],
-            "blocked\nheld out": [share(proposal.blocked_held_out) for proposal in listed],
-            "missed\nheld out": [share(proposal.missed_held_out) for proposal in listed],
-            "missed": [share(proposal.missed) for proposal in listed],
+        words: dict[str, Callable[[Proposal], str]] = {
+            "metric": once(listed, _name),
+            "lang": lambda proposal: proposal.limit.spec.language,
+            "now": lambda proposal: _limit(proposal, proposal.limit.now),
+            "proposed": lambda proposal: _limit(proposal, proposal.proposed),
+            "": lambda proposal: _MARKS[proposal.change] if proposal.change else "",
+            "blocked\nheld out": lambda proposal: share(proposal.blocked_held_out),
+            "missed\nheld out": lambda proposal: share(proposal.missed_held_out),
+            "missed": lambda proposal: share(proposal.missed),
         }
         if bad:
-            columns["bad\nmissed"] = [share(proposal.missed_bad) for proposal in listed]
+            words["bad\nmissed"] = lambda proposal: share(proposal.missed_bad)
         table = listing(
-            columns,
+            {head: [word(proposal) for proposal in listed] for head, word in words.items()},
             width=width,
             color=color,
-            right=[head for head in columns if head not in {"metric", "lang"}],
+            right=[head for head in words if head not in {"metric", "lang"}],
             shortened="metric",
         )
-        lines += ["", table.rstrip("\n")]
         together = f"any gate: {share(tuned.blocked)} of runs like these would be blocked"
         if tuned.blocked_held_out is not None:
             together += f", {share(tuned.blocked_held_out)} held out"
         marks = "   ".join(f"{mark} {word}" for word, mark in _MARKS.items())
-        lines += ["", marks, wrapped(together, width=width).rstrip("\n")]
-    by_reason: dict[tuple[str, str], list[str]] = {}
-    for proposal in tuned.proposals:
-        if proposal.proposed is None:
-            key = (f"{proposal.limit.name} {proposal.limit.key}", proposal.reason)
-            by_reason.setdefault(key, []).append(proposal.limit.spec.language)
-    unchanged = [
-        wrapped(f"left as it is: {name} {', '.join(languages)}: {reason}", width=width).rstrip("\n")
-        for (name, reason), languages in by_reason.items()
-    ]
-    lines += unchanged[:_MOST_REASONS]
-    if len(unchanged) > _MOST_REASONS:
-        lines.append(f"… and {len(unchanged) - _MOST_REASONS} more (--json has all)")
+        lines += ["", table.rstrip("\n"), "", marks, wrapped(together, width=width).rstrip("\n")]
+    unchanged = [proposal for proposal in tuned.proposals if proposal.proposed is None]
+    alike = group_by(unchanged, lambda p: (f"{p.limit.name} {p.limit.key}", p.reason))
+    for (name, reason), group in list(alike.items())[:_MOST_REASONS]:
+        languages = ", ".join(proposal.limit.spec.language for proposal in group)
+        why = f"left as it is: {name} {languages}: {reason}"
+        lines.append(wrapped(why, width=width).rstrip("\n"))
+    if len(alike) > _MOST_REASONS:
+        lines.append(f"… and {len(alike) - _MOST_REASONS} more (--json has all)")
     return "\n".join([*lines, ""])
-
-
-def _grouped(proposals: Sequence[Proposal]) -> list[Proposal]:
-    """Return the proposals metric by metric, in the order in which metrics come first."""
-    names = dict.fromkeys((proposal.limit.name, proposal.limit.key) for proposal in proposals)
-    order = {name: number for number, name in enumerate(names)}
-    return sorted(proposals, key=lambda proposal: order[proposal.limit.name, proposal.limit.key])
 
 
 def _notes(tuned: Sequence[BenchmarkTuned], how: Tuning, *, bad: bool) -> list[str]:
@@ -149,19 +140,25 @@ def loosened_text(tuned: Sequence[BenchmarkTuned], *, width: int) -> str:
     """
     lines = []
     for change, verb in (("looser", "loosens"), ("tighter", "tightens")):
-        moved: dict[str, list[str]] = {}
-        for benchmark in tuned:
-            for proposal in benchmark.proposals:
-                if proposal.change == change:
-                    limits = (proposal.limit.now, proposal.proposed)
-                    move = " to ".join(_limit(proposal, limit) for limit in limits)
-                    moved.setdefault(_name(proposal), []).append(
-                        f"{proposal.limit.spec.language} {move}"
-                    )
+        moved = [
+            proposal
+            for benchmark in tuned
+            for proposal in benchmark.proposals
+            if proposal.change == change
+        ]
         if moved:
-            moves = "; ".join(f"{name} {', '.join(each)}" for name, each in moved.items())
+            moves = "; ".join(
+                f"{name} {', '.join(map(_move, group))}"
+                for name, group in group_by(moved, _name).items()
+            )
             lines.append(wrapped(f"{verb}: {moves}", width=width))
     return "".join(lines)
+
+
+def _move(proposal: Proposal) -> str:
+    """Word how a limit moves: ``hi 5.0% to 6.5%``."""
+    now, proposed = _limit(proposal, proposal.limit.now), _limit(proposal, proposal.proposed)
+    return f"{proposal.limit.spec.language} {now} to {proposed}"
 
 
 def _plain(proposal: Proposal) -> dict[str, Any]:
