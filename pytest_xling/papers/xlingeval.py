@@ -95,18 +95,19 @@ def consistency_rows(
     for metric in scored.metrics:
         every = {at: table for (name, at), table in tables.items() if name == metric}
         used = {at: table if pairwise else table.dropna() for at, table in every.items()}
+        left_out = sum(len(every[at]) - len(table) for at, table in used.items())
         base = None
         for code in _expected(scored, metric):
-            sizes = {
-                at: int(table[code].count()) if code in table else 0 for at, table in used.items()
+            values = {
+                at: table.reindex(columns=[code])[code].dropna() for at, table in used.items()
             }
-            lacks = [at for at, n in sizes.items() if not n]
+            lacks = [at for at, of in values.items() if of.empty]
             mean = None
             if used and not lacks:
-                mean = sum(float(table[code].mean()) for table in used.values()) / len(used)
-            row: Row = {"metric": metric, "language": code, "mean": mean}
-            row |= {"pivot": scored.pivot, "temperatures": len(used), "n": sum(sizes.values())}
-            row |= {"left_out": sum(len(every[at]) - len(used[at]) for at in used), "reason": ""}
+                mean = sum(float(of.mean()) for of in values.values()) / len(used)
+            row: Row = {"metric": metric, "language": code, "pivot": scored.pivot, "mean": mean}
+            row |= {"temperatures": len(used), "n": sum(map(len, values.values()))}
+            row |= {"left_out": left_out, "reason": ""}
             if code == scored.pivot:
                 base = mean
             if mean is not None and base is not None and base > 0:

@@ -36,7 +36,7 @@ STANDINGS: Final[Mapping[Standing, str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranked:
-    """A finding, and what its gate made of it."""
+    """A finding, and what its gate says."""
 
     benchmark: str
     standing: Standing

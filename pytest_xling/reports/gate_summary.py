@@ -166,7 +166,7 @@ class GateSummary:
 
     @property
     def headline(self) -> str:
-        """Whether the gate is open, and the numbers behind that."""
+        """Whether the gate is open, and the counts that this follows from."""
         verdicts = self.verdicts
         if not verdicts:
             return "no gate was judged"

@@ -1,4 +1,4 @@
-"""What people's labels are to figures that they are not in."""
+"""Figures that people's labels are not in: which verdicts, and what to say of it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def before_labels(verdicts: Iterable[Verdict], counts: Counts) -> list[Verdict]:
-    """Return the verdicts that people's labels of now are not in, and would be.
+    """Return the verdicts that would count the labels people have given by now, and do not.
 
     Those of gaps, drops and trends depend on what else is labelled, and are left out. *counts* say
     how many labels the run has, by benchmark, metric and language.

@@ -118,6 +118,11 @@ MIN_SHORTENED = 12
 """Columns left at least of a text that is shortened."""
 
 
+def block(*renderables: RenderableType) -> list[RenderableType]:
+    """Return *renderables* with an empty line below them."""
+    return [*renderables, Text("")]
+
+
 def to_text(renderables: Iterable[RenderableType], *, width: int, color: bool) -> str:
     """Return *renderables*, one below the other, as lines without trailing blanks."""
     buffer = StringIO()

@@ -114,7 +114,7 @@ def tables(columns: Sequence[Column], answers: Mapping[str, int], *, counts: boo
 
     The languages are those of *answers*, whose *counts* stand beside them if wanted.
     """
-    made = []
+    parts = []
     for start in range(0, len(columns), _BESIDE):
         beside = columns[start : start + _BESIDE]
         rows = [
@@ -126,8 +126,8 @@ def tables(columns: Sequence[Column], answers: Mapping[str, int], *, counts: boo
             for language, count in answers.items()
         ]
         heads = ["<br>".join((code(each.name), *map(prose, each.demands))) for each in beside]
-        made.append(table(["language", *(["answers"] if counts else []), *heads], rows))
-    return "\n".join(made)
+        parts.append(table(["language", *(["answers"] if counts else []), *heads], rows))
+    return "\n".join(parts)
 
 
 def _cell(cell: Cell | None) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from pytest_xling.stats.groups import group_by
 from pytest_xling.stats.kappa import FleissKappa, Kappa, cohen_kappa, fleiss_kappa
 from pytest_xling.stats.labelling import weighted_labelling
 from pytest_xling.stats.rate_intervals import WeightedRate, weighted_rate
@@ -104,11 +105,9 @@ def _by_language(
 
 def majority(rated: Sequence[Rated]) -> list[Rating]:
     """Return what most raters said of each answer; no label where two are given equally often."""
-    votes: defaultdict[str, list[Rating]] = defaultdict(list)
-    for rater_file in rated:
-        for rating in rater_file.ratings:
-            votes[rating.case_id].append(rating)
-    return [_vote(ratings) for ratings in votes.values()]
+    ratings = (rating for rater_file in rated for rating in rater_file.ratings)
+    by_case = group_by(ratings, lambda rating: rating.case_id)
+    return [_vote(votes) for votes in by_case.values()]
 
 
 def _vote(ratings: Sequence[Rating]) -> Rating:
@@ -189,12 +188,12 @@ def agreement_among_raters(population: Population, rated: Sequence[Rated]) -> li
 
 def labelled(rated: Iterable[Rated]) -> dict[str, dict[str, Rating]]:
     """Return by case and rater what was given a label."""
-    given: dict[str, dict[str, Rating]] = {}
+    labels: dict[str, dict[str, Rating]] = {}
     for rater_file in rated:
         for rating in rater_file.ratings:
             if rating.label is not None:
-                given.setdefault(rating.case_id, {})[rater_file.rater] = rating
-    return given
+                labels.setdefault(rating.case_id, {})[rater_file.rater] = rating
+    return labels
 
 
 def disagreements(population: Population, rated: Sequence[Rated]) -> list[Disagreement]:

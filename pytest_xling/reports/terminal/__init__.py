@@ -11,7 +11,7 @@ from pytest_xling.reports.estimates import with_intervals
 from pytest_xling.reports.gate_summary import GateSummary
 from pytest_xling.reports.judges import AGREEMENT
 from pytest_xling.reports.matrix import matrices
-from pytest_xling.reports.rendering import MIN_WIDTH, counted, to_text
+from pytest_xling.reports.rendering import MIN_WIDTH, block, counted, to_text
 from pytest_xling.reports.terminal.comparison import change_parts
 from pytest_xling.reports.terminal.findings import finding_parts
 from pytest_xling.reports.terminal.matrix import OUTCOMES, tables
@@ -65,22 +65,22 @@ def summary_text(
     gates = summary.gates
     parts = [*_judges(summary.judges, width=width)]
     parts += _matrices(summary.matrices, gates, width=width, intervals=verbose)
-    parts += [counted(f"{fault}\n", style="red") for fault in summary.unsummed]
+    for fault in summary.unsummed:
+        parts += block(counted(fault, style="red"))
     if not summary.answers:
-        parts.append(Text("No case has been evaluated yet.\n"))
-    if found := summary.findings[: FINDINGS_VERBOSE if verbose else FINDINGS]:
-        parts += _titled("Worst findings")
-        for ranked in found:
-            lines = LINES_VERBOSE if verbose else LINES
-            shown = finding_parts(ranked, width=width, lines=lines, thoughts=verbose)
-            parts += [*shown, Text("")]
+        parts += block(Text("No case has been evaluated yet."))
+    if findings := summary.findings[: FINDINGS_VERBOSE if verbose else FINDINGS]:
+        parts += block(Text("Worst findings", style="bold"))
+        lines = LINES_VERBOSE if verbose else LINES
+        for ranked in findings:
+            parts += block(*finding_parts(ranked, width=width, lines=lines, thoughts=verbose))
     if summary.comparison is not None:
         parts += change_parts(summary.comparison, gates.verdicts, width=width)
     if summary.faults:
-        parts += _titled("Without a score")
-        parts += [*(Text(line, style="red") for line in summary.faults), Text("")]
+        parts += block(Text("Without a score", style="bold"))
+        parts += block(*(Text(line, style="red") for line in summary.faults))
     if summary.counted:
-        parts += [Text(summary.counted, style="dim"), Text("")]
+        parts += block(Text(summary.counted, style="dim"))
     parts += _closing(gates, most=EVERYTHING if verbose else REASONS)
     new = summary.freshness
     if summary.answers:
@@ -118,22 +118,17 @@ def scored_tables(
     return to_text([*parts], width=width, color=color)
 
 
-def _titled(title: str) -> tuple[Text, Text]:
-    return Text(title, style="bold"), Text("")
-
-
 def _judges(judges: Judges, *, width: int) -> Iterator[RenderableType]:
     """Yield how far judges agree with labels, where gates rest on them: before all that is so."""
     if not judges.annotators:
         return
-    yield Text.assemble(("How far judges agree with labels", "bold"), f"  {AGREEMENT}")
-    yield Text("")
+    title = Text.assemble(("How far judges agree with labels", "bold"), f"  {AGREEMENT}")
+    yield from block(title)
     rows = dict.fromkeys(judges.languages, 0)
     for table in tables(judges.agreement, rows, width=width, counts=False):
-        yield from (table, Text(""))
+        yield from block(table)
     if judges.notes:
-        yield from (counted(note, style="dim") for note in judges.notes)
-        yield Text("")
+        yield from block(*(counted(note, style="dim") for note in judges.notes))
 
 
 def _matrices(
@@ -141,19 +136,16 @@ def _matrices(
 ) -> Iterator[RenderableType]:
     """Yield for each benchmark a title and its tables: metrics with a gate, then the rest."""
     for matrix in shown:
-        yield Text.assemble((matrix.benchmark, "bold"), f"  {matrix.size}")
-        yield Text("")
+        yield from block(Text.assemble((matrix.benchmark, "bold"), f"  {matrix.size}"))
         if matrix.gated:
             for table in tables(matrix.gated, matrix.answers, width=width):
-                yield from (table, Text(""))
-            yield _legend(matrix, gates)
-            yield Text("")
+                yield from block(table)
+            yield from block(_legend(matrix, gates))
         if matrix.free:
             if matrix.gated:
-                yield Text("without a gate", style="dim")
-                yield Text("")
+                yield from block(Text("without a gate", style="dim"))
             for table in tables(matrix.free, matrix.answers, width=width, intervals=intervals):
-                yield from (table, Text(""))
+                yield from block(table)
 
 
 def _legend(matrix: Matrix, gates: GateSummary) -> Text:
@@ -184,8 +176,6 @@ def _closing(gates: GateSummary, *, most: int) -> Iterator[RenderableType]:
         if left_out := sum(len(reason.languages) for _, reason in unmet[most:]):
             yield Text(f"… and {amount(left_out, 'more gate')} that did not pass", style="dim")
         yield Text("")
-    for note in gates.notes:
-        yield Text(note, style="dim")
     if gates.notes:
-        yield Text("")
+        yield from block(*(Text(note, style="dim") for note in gates.notes))
     yield Text(gates.headline, style=_STYLES[gates.state])

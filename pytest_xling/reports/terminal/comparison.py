@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from pytest_xling.reports.matrix import language_name
-from pytest_xling.reports.rendering import MIN_WIDTH, bold, counted, listing_width, ruled, to_text
+from pytest_xling.reports.rendering import (
+    MIN_WIDTH,
+    block,
+    bold,
+    counted,
+    listing_width,
+    ruled,
+    to_text,
+)
 from pytest_xling.reports.sheet import Sheet
 from pytest_xling.reports.terminal.matrix import OUTCOMES
 from pytest_xling.stats.groups import group_by
@@ -74,12 +82,10 @@ _MISSING = 8
 def comparison_text(comparison: Comparison, *, width: int, color: bool) -> str:
     """Return all changes of a run, and what was not compared."""
     changes = comparison.changes
-    parts: list[RenderableType] = [
-        Text(f"run {comparison.run_id} compared with {printable(comparison.baseline)}"),
-        Text(""),
-    ]
+    title = f"run {comparison.run_id} compared with {printable(comparison.baseline)}"
+    parts = block(Text(title))
     if compared := [change for change in changes if change.change is not None]:
-        parts += [_table(compared, width=max(width, MIN_WIDTH)), Text("")]
+        parts += block(_table(compared, width=max(width, MIN_WIDTH)))
     parts += _refused([change for change in changes if change.change is None])
     parts += _only_there(comparison)
     parts.append(_last_line(changes))
@@ -97,10 +103,10 @@ def change_parts(
     }
     listed = [change for change in comparison.changes if _is_shown(change, blamed)]
     compared = [change for change in listed if change.change is not None]
-    yield Text.assemble(("Changes", "bold"), f" since {printable(comparison.baseline)}")
-    yield Text("")
+    since = f" since {printable(comparison.baseline)}"
+    yield from block(Text.assemble(("Changes", "bold"), since))
     if compared:
-        yield from (_table(compared[:_SHOWN], width=width), Text(""))
+        yield from block(_table(compared[:_SHOWN], width=width))
     if len(compared) > _SHOWN:
         yield Text(f"… and {len(compared) - _SHOWN} more", style="dim")
     yield from _refused([change for change in listed if change.change is None])
@@ -193,14 +199,14 @@ def _refused(changes: Sequence[Change]) -> Iterator[Text]:
         yield Text("")
 
 
-def _only_there(comparison: Comparison) -> Iterator[Text]:
+def _only_there(comparison: Comparison) -> Iterator[RenderableType]:
     """Yield what only the baseline has: a language that is not asked any more drops unseen."""
     if not comparison.missing:
         return
     places = [" ".join(filter(None, place)) for place in comparison.missing]
     more = f" and {len(places) - _MISSING} more" if len(places) > _MISSING else ""
-    yield Text(f"only the baseline has {'; '.join(places[:_MISSING])}{more}", style="yellow")
-    yield Text("")
+    text = f"only the baseline has {'; '.join(places[:_MISSING])}{more}"
+    yield from block(Text(text, style="yellow"))
 
 
 def _last_line(changes: Sequence[Change]) -> Text:
