@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 from operator import itemgetter
 from statistics import fmean, median
@@ -20,6 +21,7 @@ from pytest_xling.papers.recipe import (
     ALL,
     Recipe,
     benchmark_meant,
+    bracketed,
     fixed,
     language,
     reasons,
@@ -621,13 +623,14 @@ def _matrix(rows: Sequence[Row]) -> Sheet:
     ranked = sorted(
         (row for row in rows if row["coefficient"] is not None), key=lambda row: row["coefficient"]
     )
-    ends = ranked[:1] + ranked[-1:]
+    ends, word = ranked[:1] + ranked[-1:], partial(number, digits=2)
     notes = [
         "Bhattacharyya's coefficient: 1 is the same distribution; --csv has the intervals",
         *(f"categories: {source}" for source in dict.fromkeys(row["source"] for row in rows)),
         f"κ with those given, by language: {listed}" if listed else "",
         *(
-            f"{which}: {row['first']} and {row['second']}, {row['coefficient']:.2f}{_ends(row)}"
+            f"{which}: {row['first']} and {row['second']}, {word(row['coefficient'])} "
+            f"{bracketed(row, word, ' to ')}".rstrip()
             for which, row in zip(("least alike", "most alike"), ends, strict=False)
         ),
         *(
@@ -637,10 +640,6 @@ def _matrix(rows: Sequence[Row]) -> Sheet:
         ),
     ]
     return Sheet.of("", lines, {head: text(head) for head in lines[0]}, notes=notes)
-
-
-def _ends(row: Row) -> str:
-    return "" if row["low"] is None else f" ({row['low']:.2f} to {row['high']:.2f})"
 
 
 TABLES: Final[Mapping[str, Recipe]] = {

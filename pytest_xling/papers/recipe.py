@@ -266,6 +266,15 @@ def fixed(key: str, digits: int) -> Cell:
     return lambda row: number(row[key], digits)
 
 
+def bracketed(row: Row, word: Callable[[Value], str], between: str, *, key: str = "") -> str:
+    """Word the interval of a row in brackets; empty where there is none.
+
+    It is that of ``value``, in ``low`` and ``high``, or that of *key*, in ``key_low`` and so on.
+    """
+    low, high = (row[f"{key}_{end}" if key else end] for end in ("low", "high"))
+    return "" if low is None else f"({word(low)}{between}{word(high)})"
+
+
 def language(row: Row) -> str:
     """Word the language of a row: its code and its English name."""
     code = str(row["language"])

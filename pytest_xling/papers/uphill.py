@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import asdict, replace
+from functools import partial
 from operator import attrgetter, itemgetter
 from statistics import fmean
 from typing import TYPE_CHECKING, Final
@@ -27,6 +28,7 @@ from pytest_xling.analysis.stances import (
 )
 from pytest_xling.papers.recipe import (
     Recipe,
+    bracketed,
     none_for_missing,
     reasons,
     scored_with,
@@ -303,7 +305,7 @@ def _at_one_temperature(rows: Sequence[Row]) -> Iterator[Sheet]:
                 "right: to agree with a true claim, disagree with a false, be neutral to a mixture",
                 "overall: the mean over levels; in brackets: 95% Wilson intervals, by claim",
             ),
-            _interval,
+            _with_interval,
         ),
         (
             "Factual accuracy in % by veracity and level (Table 10)",
@@ -380,7 +382,7 @@ def _stances(rows: Sequence[Row], code: str) -> Sheet:
     """Return the shares of the stances in one language, which Figure 2 draws."""
     lines = _by_place(rows, "measure")
     agree = [line["agree"] for line in lines]
-    cells = _places(lines) | {"agree": _in_line("agree", _interval)}
+    cells = _places(lines) | {"agree": _in_line("agree", _with_interval)}
     cells |= {stance: _in_line(stance, _percent) for stance in ("disagree", "neutral")}
     cells["n"] = _in_line("agree", text("n"))
     for key, head in _LEFT_OUT.items():
@@ -411,7 +413,7 @@ def _agreement(rows: Sequence[Row], flips: Sequence[Row]) -> Sheet:
         )
     cells: dict[str, Cell] = {
         "language": text("language"),
-        "agreement": _in_line("agreement None", _interval),
+        "agreement": _in_line("agreement None", _with_interval),
         "Cohen's κ": _in_line("kappa None", _kappa),
         "pairs": _in_line("agreement None", text("n")),
         "left\nout": _in_line("agreement None", lambda row: str(sum(row[k] for k in _LEFT_OUT))),
@@ -456,22 +458,21 @@ def _flips(rows: Sequence[Row]) -> Sheet:
     )
 
 
-def _percent(row: Row, key: str = "value") -> str:
-    return NONE if row[key] is None else number(100 * row[key], 1)
+def _points(share: Value) -> str:
+    return NONE if share is None else number(100 * share, 1)
 
 
-def _interval(row: Row) -> str:
-    value = _percent(row)
-    if row["low"] is None:
-        return value
-    return f"{value} ({_percent(row, 'low')}–{_percent(row, 'high')})"
+def _percent(row: Row) -> str:
+    return _points(row["value"])
+
+
+def _with_interval(row: Row) -> str:
+    return f"{_percent(row)} {bracketed(row, _points, '–')}".rstrip()
 
 
 def _kappa(row: Row) -> str:
-    value = number(row["value"], 2)
-    if row["value"] is None or row["low"] is None:
-        return value
-    return f"{value} ({number(row['low'], 2)} to {number(row['high'], 2)})"
+    word = partial(number, digits=2)
+    return f"{word(row['value'])} {bracketed(row, word, ' to ')}".rstrip()
 
 
 def _reasons(rows: Iterable[Row]) -> list[str]:

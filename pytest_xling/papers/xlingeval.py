@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from itertools import combinations
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from pytest_xling.errors import ConfigError
 from pytest_xling.papers.recipe import (
     Recipe,
+    bracketed,
     fixed,
     none_for_missing,
     reasons,
@@ -439,7 +441,9 @@ def _tukey_sheets(rows: Sequence[Row]) -> list[Sheet]:
         digits = _digits(of, "difference", "low", "high")
         return _metric_and_pair(of) | {
             "difference": lambda row: number(row["difference"], digits[row["metric"]]),
-            "95% interval": lambda row: _ends(row, "low", "high", digits[row["metric"]]) or NONE,
+            "95% interval": lambda row: (
+                bracketed(row, partial(number, digits=digits[row["metric"]]), ", ") or NONE
+            ),
             "adjusted p": _short_p,
             "n": _sizes,
         }
@@ -537,10 +541,6 @@ def _sizes(row: Row) -> str:
     return first if first == second else f"{first}/{second}"
 
 
-def _ends(row: Row, low: str, high: str, digits: int) -> str:
-    return "" if row[low] is None else f"({number(row[low], digits)}, {number(row[high], digits)})"
-
-
 def _span(numbers: Sequence[Value]) -> str:
     return str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
 
@@ -588,12 +588,12 @@ def _correctness_sheets(rows: Sequence[Row]) -> list[Sheet]:
 
 
 def _with_interval(key: str, digits: int, unit: str) -> Cell:
-    def cell(row: Row) -> str:
-        ends = _ends(row, f"{key}_low", f"{key}_high", digits)
-        value = number(row[key], digits)
-        return value if row[key] is None else f"{value}{unit} {ends}".rstrip()
-
-    return cell
+    word = partial(number, digits=digits)
+    return lambda row: (
+        NONE
+        if row[key] is None
+        else f"{word(row[key])}{unit} {bracketed(row, word, ', ', key=key)}".rstrip()
+    )
 
 
 def _verifiability_sheets(rows: Sequence[Row]) -> list[Sheet]:
