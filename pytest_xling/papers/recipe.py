@@ -16,8 +16,8 @@ from pytest_xling.errors import ConfigError, EvaluationError
 from pytest_xling.gates import estimate
 from pytest_xling.gates.pairing import temperature_of
 from pytest_xling.keys import content_key
-from pytest_xling.languages import find
 from pytest_xling.planning import subset
+from pytest_xling.reports.matrix import language_label
 from pytest_xling.reports.pivot import pivot_of
 from pytest_xling.stats.groups import group_by
 from pytest_xling.text.numbers import NONE, number
@@ -278,7 +278,7 @@ def bracketed(row: Row, word: Callable[[Value], str], between: str, *, key: str 
 def language(row: Row) -> str:
     """Word the language of a row: its code and its English name."""
     code = str(row["language"])
-    return code if code == ALL else f"{code} {find(code).english_name}"
+    return code if code == ALL else language_label(code)
 
 
 def reasons(rows: Iterable[Row], of: str, *, before: str = NONE) -> list[str]:

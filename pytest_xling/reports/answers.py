@@ -108,5 +108,10 @@ def _is_paid(model: str) -> bool:
 def spent(cost_usd: float, lacks: Sequence[str]) -> str:
     """Word what a run cost, ``$1.25 spent``, or whose price is not known; "" where nothing."""
     known = f"{dollars(cost_usd)} spent" if cost_usd else ""
-    unknown = f"cost unknown: no --xling-price of {', '.join(lacks)}" if lacks else ""
+    unknown = f"cost {price_unknown(lacks)}" if lacks else ""
     return "; ".join(filter(None, (known, unknown)))
+
+
+def price_unknown(models: Sequence[str]) -> str:
+    """Say that a cost is not known, since nobody said the price of *models*."""
+    return f"unknown: no --xling-price of {', '.join(models)}"

@@ -152,6 +152,11 @@ def language_of(code: str) -> Language | None:
         return None
 
 
+def language_label(code: str) -> str:
+    """Return a language as tables name it: ``hi Hindi``; its code alone where it is unknown."""
+    return f"{code} {language_name(code)}".rstrip()
+
+
 def language_name(code: str) -> str:
     """Return the English name of a language; empty for one our table lacks."""
     if code == ALL_LANGUAGES:

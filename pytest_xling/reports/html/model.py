@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_xling.languages import script_name
 from pytest_xling.records import ALL_LANGUAGES
+from pytest_xling.reports.answers import price_unknown
 from pytest_xling.reports.estimates import estimated, traits_of
 from pytest_xling.reports.findings import STANDINGS
 from pytest_xling.reports.gate_summary import ORDER
@@ -247,8 +248,7 @@ def _judges(judges: Judges) -> JsonValue:
 def _cost(summary: RunSummary, costs: Costs) -> dict[str, JsonValue]:
     """Return what the run took, and by language what its answers did."""
     run, progress, tokens = summary.run, summary.progress, summary.tokens
-    lacks = ", ".join(summary.unpriced)
-    unknown = f"unknown: no --xling-price of {lacks}" if lacks else dollars(0.0)
+    unknown = price_unknown(summary.unpriced) if summary.unpriced else dollars(0.0)
     free = "unknown" if run.model in summary.unpriced else dollars(0.0)
     facts = [
         (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from pytest_xling.reports.matrix import language_name
+from pytest_xling.reports.matrix import language_label
 from pytest_xling.reports.rendering import (
     MIN_WIDTH,
     block,
@@ -150,7 +150,7 @@ def change_columns(changes: Sequence[Change]) -> dict[str, list[str]]:
     """Return what has changed, as texts by the head they stand below."""
     words: dict[str, Callable[[Change], str]] = {
         "metric": _metric_namer(changes),
-        "language": lambda row: f"{row.language} {language_name(row.language)}".rstrip(),
+        "language": lambda row: language_label(row.language),
         "then": lambda row: _figures(row).value(row.then),
         "now": lambda row: _figures(row).value(row.now),
         "change": _signed,

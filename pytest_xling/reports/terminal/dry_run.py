@@ -5,7 +5,7 @@ from __future__ import annotations
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from pytest_xling.languages import find
+from pytest_xling.reports.matrix import language_label
 from pytest_xling.text.numbers import dollars
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def dry_run_text(
     head = ("language", "requests", "stored", "prompt tok.", f"answer tok.{most}", f"price{most}")
     table = [
         head,
-        *(_row(f"{row.language} {find(row.language).english_name}", [row]) for row in rows),
+        *(_row(language_label(row.language), [row]) for row in rows),
         _row("all", rows),
     ]
     columns = len(head) if paid else len(head) - 1

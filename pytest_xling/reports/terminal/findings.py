@@ -8,7 +8,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from pytest_xling.reports.findings import STANDINGS
-from pytest_xling.reports.matrix import language_name
+from pytest_xling.reports.matrix import language_label
 from pytest_xling.reports.rendering import lines_of
 from pytest_xling.text.display import printable
 
@@ -40,7 +40,7 @@ def finding_parts(
     """
     finding = ranked.finding
     word, style = STANDINGS[ranked.standing], _STYLES[ranked.standing]
-    language = f"{finding.language} {language_name(finding.language)}".rstrip()
+    language = language_label(finding.language)
     yield Text.assemble(
         (finding.metric, style), f"  {language}  {printable(finding.case)}  ", (word, style)
     )

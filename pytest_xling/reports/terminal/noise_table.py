@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, TypeAlias
 
-from pytest_xling.languages import find
+from pytest_xling.reports.matrix import language_label
 from pytest_xling.reports.sheet import Sheet
 from pytest_xling.stats.groups import group_by
 from pytest_xling.text.numbers import measured, with_ends
@@ -45,7 +45,7 @@ def _sheet(group: Sequence[TranslationNoise]) -> Sheet:
     first = group[0]
     back = first.text_in == "english"
     columns: dict[str, Callable[[TranslationNoise], str]] = {
-        "language": lambda noise: f"{noise.language} {find(noise.language).english_name}",
+        "language": lambda noise: language_label(noise.language),
         f"{'round trip' if back else 'translated'} (95%)": lambda noise: measured(noise.matched),
     }
     if any(noise.mismatched is not None for noise in group):
