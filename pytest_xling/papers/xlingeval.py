@@ -100,15 +100,13 @@ def consistency_rows(
         left_out = sum(len(every[at]) - len(table) for at, table in used.items())
         base = None
         for code in _expected(scored, metric):
-            values = {
-                at: table.reindex(columns=[code])[code].dropna() for at, table in used.items()
-            }
-            lacks = [at for at, of in values.items() if of.empty]
+            sizes = {at: int(table[code].count()) for at, table in used.items() if code in table}
+            lacks = [at for at in used if not sizes.get(at)]
             mean = None
             if used and not lacks:
-                mean = sum(float(of.mean()) for of in values.values()) / len(used)
+                mean = sum(float(table[code].mean()) for table in used.values()) / len(used)
             row: Row = {"metric": metric, "language": code, "pivot": scored.pivot, "mean": mean}
-            row |= {"temperatures": len(used), "n": sum(map(len, values.values()))}
+            row |= {"temperatures": len(used), "n": sum(sizes.values())}
             row |= {"left_out": left_out, "reason": ""}
             if code == scored.pivot:
                 base = mean
