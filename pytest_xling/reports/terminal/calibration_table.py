@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pytest_xling.gates.evidence import LEAST_LABELLED, LEAST_PER_LABEL, LEAST_QUESTIONS
 from pytest_xling.reports.sheet import Sheet, once
@@ -11,9 +11,8 @@ from pytest_xling.stats.groups import group_by
 from pytest_xling.text.numbers import measured, percent, with_ends
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from pytest_xling.stats.label_quality import Measure
     from pytest_xling.store.measurements import Calibration
 
 Row: TypeAlias = "dict[str, str | float | int | None]"
@@ -21,20 +20,6 @@ Row: TypeAlias = "dict[str, str | float | int | None]"
 ALL = "all"
 
 _MEASURES = ("precision", "recall", "f1", "kappa", "accuracy")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Line:
-    """What was measured of one label in one language, or of all labels."""
-
-    calibration: Calibration
-    label: str
-    n: int
-    precision: Measure | None = None
-    recall: Measure | None = None
-    f1: Measure
-    kappa: Measure | None = None
-    accuracy: Measure | None = None
 
 
 def calibration_rows(calibrations: Sequence[Calibration]) -> list[Row]:
@@ -54,9 +39,9 @@ def calibration_rows(calibrations: Sequence[Calibration]) -> list[Row]:
         if calibration.aspect:
             of["aspect"] = calibration.aspect
         for line in _lines(calibration):
-            row = of | {"label": line.label, "n": line.n}
+            row = of | {"label": line["label"], "n": line["n"]}
             for name in _MEASURES:
-                row |= with_ends(name, getattr(line, name))
+                row |= with_ends(name, line.get(name))
             row |= {"unlabelled": None, "unanimous": None}
             rows.append(row)
         rows[-1] |= {
@@ -66,58 +51,42 @@ def calibration_rows(calibrations: Sequence[Calibration]) -> list[Row]:
     return rows
 
 
-def _lines(calibration: Calibration) -> list[_Line]:
+def _lines(calibration: Calibration) -> list[dict[str, Any]]:
     """Return the measures of each label, and last what holds for all labels."""
     quality = calibration.quality
-    return [
-        *(
-            _Line(
-                calibration=calibration,
-                label=each.label,
-                n=each.support,
-                precision=each.precision,
-                recall=each.recall,
-                f1=each.f1,
-            )
-            for each in quality.labels
-        ),
-        _Line(
-            calibration=calibration,
-            label=ALL,
-            n=quality.n,
-            f1=quality.macro_f1,
-            kappa=quality.kappa,
-            accuracy=quality.accuracy,
-        ),
+    lines: list[dict[str, Any]] = [
+        {"label": q.label, "n": q.support, "precision": q.precision, "recall": q.recall, "f1": q.f1}
+        for q in quality.labels
     ]
+    every = {"f1": quality.macro_f1, "kappa": quality.kappa, "accuracy": quality.accuracy}
+    return [*lines, {"label": ALL, "n": quality.n, **every}]
 
 
 def overview_sheet(calibrations: Sequence[Calibration]) -> Sheet:
     """Return one table of all annotators, with a line for each language."""
-    rows: list[tuple[str, Calibration | None]] = []
+    rows: list[dict[str, str]] = []
     ordered = sorted(calibrations, key=lambda c: (c.annotator, c.aspect, c.language))
     for (annotator, aspect), group in group_by(ordered, lambda c: (c.annotator, c.aspect)).items():
-        if aspect and not any(annotator == name for name, _ in rows):
-            rows.append((annotator, None))
-        rows += [("" if number else aspect or annotator, each) for number, each in enumerate(group)]
-
-    def word(of: Callable[[Calibration], str]) -> Callable[[tuple[str, Calibration | None]], str]:
-        return lambda row: "" if row[1] is None else of(row[1])
-
-    return Sheet.of(
-        "",
-        rows,
-        {
-            "annotator": lambda row: row[0],
-            "language": word(lambda each: each.language),
-            "n": word(lambda each: str(each.quality.n)),
-            "F1 (95%)": word(lambda each: measured(each.quality.macro_f1)),
-            "κ": word(lambda each: measured(each.quality.kappa, interval=False)),
-            "labels": word(lambda each: each.source.rpartition("@")[0]),
-            "measured": word(lambda each: each.created_at[:10]),
-        },
+        if aspect and annotator not in {row["annotator"] for row in rows}:
+            rows.append({"annotator": annotator})
+        rows += [
+            {
+                "annotator": "" if number else aspect or annotator,
+                "language": each.language,
+                "n": str(each.quality.n),
+                "F1 (95%)": measured(each.quality.macro_f1),
+                "κ": measured(each.quality.kappa, interval=False),
+                "labels": each.source.rpartition("@")[0],
+                "measured": each.created_at[:10],
+            }
+            for number, each in enumerate(group)
+        ]
+    heads = ("annotator", "language", "n", "F1 (95%)", "κ", "labels", "measured")
+    return Sheet(
+        title="",
+        columns={head: [row.get(head, "") for row in rows] for head in heads},
         left=2,
-        notes=["F1: macro F1; κ: Cohen's. `xling calibrate WHAT` says more of each."],
+        notes=("F1: macro F1; κ: Cohen's. `xling calibrate WHAT` says more of each.",),
     )
 
 
@@ -128,7 +97,7 @@ def calibration_sheets(calibrations: Sequence[Calibration]) -> list[Sheet]:
 
 
 def _sheet(group: Sequence[Calibration]) -> Sheet:
-    lines = [line for calibration in group for line in _lines(calibration)]
+    lines = [{"language": each.language, **line} for each in group for line in _lines(each)]
     missing = sum(calibration.quality.missing for calibration in group)
     whose = "your own raters' labels" if group[0].human else "labels that come along"
     notes = [
@@ -170,13 +139,13 @@ def _sheet(group: Sequence[Calibration]) -> Sheet:
         title,
         lines,
         {
-            "language": once(lines, lambda line: line.calibration.language),
-            "label": lambda line: line.label,
-            "n": lambda line: str(line.n),
-            "precision": lambda line: measured(line.precision, interval=False),
-            "recall": lambda line: measured(line.recall, interval=False),
-            "F1 (95%)": lambda line: measured(line.f1),
-            "κ (95%)": lambda line: measured(line.kappa),
+            "language": once(lines, itemgetter("language")),
+            "label": itemgetter("label"),
+            "n": lambda line: str(line["n"]),
+            "precision": lambda line: measured(line.get("precision"), interval=False),
+            "recall": lambda line: measured(line.get("recall"), interval=False),
+            "F1 (95%)": lambda line: measured(line.get("f1")),
+            "κ (95%)": lambda line: measured(line.get("kappa")),
         },
         left=2,
         notes=notes,
