@@ -97,8 +97,10 @@ def _matrix(
     return Matrix(
         benchmark=benchmark,
         answers=answers,
-        gated=tuple(_gated(name, gate, others.get(name, {})) for name, gate in ordered),
-        free=tuple(_free(name, column) for name, column in others.items() if name not in gates),
+        gated=tuple(_column(name, gate, others.get(name, {})) for name, gate in ordered),
+        free=tuple(
+            _column(name, [], column) for name, column in others.items() if name not in gates
+        ),
         legend=_legend(of_benchmark),
     )
 
@@ -122,7 +124,7 @@ def _is_rate(verdict: Verdict) -> bool:
     return verdict.threshold.max_rate is not None and is_of_metric(verdict)
 
 
-def _gated(name: str, verdicts: Sequence[Verdict], others: Mapping[str, Estimate]) -> Column:
+def _column(name: str, verdicts: Sequence[Verdict], others: Mapping[str, Estimate]) -> Column:
     """Return the column of gates that are named alike; *others* are in languages without one."""
     judged = {verdict.threshold.language: verdict for verdict in verdicts}
     estimates = {**others, **{language: verdict.estimate for language, verdict in judged.items()}}
@@ -132,11 +134,6 @@ def _gated(name: str, verdicts: Sequence[Verdict], others: Mapping[str, Estimate
         for language, each in estimates.items()
     }
     return Column(name=name, demands=demands_of(verdicts), cells=cells)
-
-
-def _free(name: str, estimates: Mapping[str, Estimate]) -> Column:
-    figures = Figures.of(*estimates.values())
-    return Column(name=name, cells={code: _cell(figures, each) for code, each in estimates.items()})
 
 
 def _cell(figures: Figures, estimate: Estimate, outcome: Outcome | None = None) -> Cell:

@@ -163,13 +163,12 @@ def _labeller(connection: Connection, run_id: str, step: MetricStep) -> str:
     """Name what a metric's readings rest on; a detector of its own where that is no annotator."""
     versions = metric_steps(connection, run_id, benchmark=step.benchmark, metric=step.metric)
     names = {name for version in versions for name in version.parameters}
-    rests = [registry.load("annotator", n) for n in sorted(names & {*registry.names("annotator")})]
-    labellers = [annotator.called for annotator in rests if not _translates(annotator)]
-    return labellers[0] if labellers else "the detector"
-
-
-def _translates(annotator: type) -> bool:
-    return getattr(annotator, "asks", None) == "translator"
+    for name in sorted(names & {*registry.names("annotator")}):
+        annotator = registry.load("annotator", name)
+        if getattr(annotator, "asks", None) != "translator":
+            called: str = annotator.called
+            return called
+    return "the detector"
 
 
 def _kind(metric: str, run_id: str) -> tuple[Kind, tuple[str, ...]]:
