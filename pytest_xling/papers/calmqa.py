@@ -412,8 +412,7 @@ def _compared(first: Mapping[str, float], second: Mapping[str, float], *, bounds
     paired = 2 * len(shared) > min(len(first), len(second))
     values, others = ([of[q] for q in (shared if paired else of)] for of in (first, second))
     row: Row = {"n": len(values), "other_n": len(others), "paired": "yes" if paired else "no"}
-    row |= {"mean": fmean(values) if values else None}
-    row |= {"other_mean": fmean(others) if others else None}
+    row |= {"mean": describe(values).mean, "other_mean": describe(others).mean}
     if not values or not others:
         return row
     row["difference"] = row["mean"] - row["other_mean"]
@@ -424,15 +423,13 @@ def _compared(first: Mapping[str, float], second: Mapping[str, float], *, bounds
         lowest, highest = bounds
         widest = None if lowest is None or highest is None else highest - lowest
         differences = paired_mean([a - b for a, b in pairs], widest=widest)
-        row |= {"low": differences.low, "high": differences.high}
-        tested = paired_ks(pairs)
+        low, high, tested = differences.low, differences.high, paired_ks(pairs)
     else:
-        ends = mean_difference(values, others, bounds=bounds) or (None, None)
-        row |= dict(zip(("low", "high"), ends, strict=True))
+        low, high = mean_difference(values, others, bounds=bounds) or (None, None)
         tested = kolmogorov_smirnov(values, others)
-    if row["low"] is None:
+    if low is None:
         row["reason"] = "no interval: values without a spread"
-    return row | {"distance": tested.distance, "p": tested.p}
+    return row | {"low": low, "high": high, "distance": tested.distance, "p": tested.p}
 
 
 def _sets_sheets(rows: Sequence[Row]) -> list[Sheet]:
