@@ -1,4 +1,4 @@
-"""Content keys: SHA-256 of canonical JSON."""
+"""Content keys, SHA-256 of canonical JSON, and signatures."""
 
 from __future__ import annotations
 
@@ -31,3 +31,11 @@ def canonical_json(value: JsonValue) -> str:
 def content_key(value: JsonValue) -> bytes:
     """Return the 32-byte SHA-256 of *value*'s canonical JSON."""
     return hashlib.sha256(canonical_json(value).encode()).digest()
+
+
+def signature_of(name: str, version: str, parameters: Mapping[str, JsonValue]) -> str:
+    """Return the signature of a step in one line: ``repetition|v1|length:20|times:4|…``."""
+    parts = [name, f"v{version}"]
+    for key, value in sorted(parameters.items()):
+        parts.append(f"{key}:{value if isinstance(value, str) else canonical_json(value)}")
+    return "|".join(parts)

@@ -26,7 +26,7 @@ from pytest_xling.interfaces.annotator import (
     TextAnnotator,
 )
 from pytest_xling.interfaces.metric import Better, Flag, Metric, Number, Unit
-from pytest_xling.keys import JsonValue, canonical_json
+from pytest_xling.keys import JsonValue, canonical_json, signature_of
 from pytest_xling.languages import languages
 from pytest_xling.records import (
     LARGEST,
@@ -40,7 +40,6 @@ from pytest_xling.records import (
     StopReason,
 )
 from pytest_xling.registry import BUILT_IN, Kind, load
-from pytest_xling.store.outputs import signature_of
 from pytest_xling.text.empathy import MECHANISMS, PRESENCES
 from tests.annotators.values import empathy_value, stance_value
 

@@ -17,9 +17,9 @@ from pytest_xling.engine.answering import (
     request_key,
 )
 from pytest_xling.errors import PermanentFault, XlingError
-from pytest_xling.keys import canonical_json
+from pytest_xling.keys import canonical_json, signature_of
 from pytest_xling.store import outputs
-from pytest_xling.store.outputs import Output, signature_of
+from pytest_xling.store.outputs import Output
 from pytest_xling.text.display import clean
 
 if TYPE_CHECKING:

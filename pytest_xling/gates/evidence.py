@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
+from pytest_xling.errors import ConfigError
 from pytest_xling.gates.reasons import needed
 from pytest_xling.records import ENGLISH
 from pytest_xling.registry import load, names
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from pytest_xling.gates.pairing import BaselineSide
+    from pytest_xling.interfaces.annotator import Annotator
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Score, Threshold, Verdict
     from pytest_xling.stats.label_quality import Labelling
@@ -88,7 +90,7 @@ class GateAnnotator:
             task = self.annotator.partition("_")[0]
             how = f"xling calibrate {task} --langs={self.language}"
             how = f"{how} --labels=labels-{self.language}.csv"
-            how = GONE if _is_gone(self.annotator) else how
+            how = GONE if _annotator_class(self.annotator) is None else how
             return f"{name} has not been measured in {self.language} ({how})"
         quality = self.measured.quality
         f1, low, high = quality.macro_f1.value, quality.macro_f1.low, quality.macro_f1.high
@@ -110,11 +112,11 @@ class StoredRun:
     run_id: str
     pivot: Callable[[str], str | None]
     """Gives a benchmark's language that others are compared with."""
+    labelled: Collection[tuple[str, str]]
+    """The benchmarks and metrics that people's labels are of, in any run."""
     compared_with: ComparedWith | None = None
     known_scores: Mapping[tuple[str, str, str], Sequence[Score]] | None = None
     """By benchmark, metric and language, where all of them have been read at once."""
-    labelled: Collection[tuple[str, str]] | None = None
-    """The benchmarks and metrics that people's labels are of, where that has been read."""
 
     def scores(self, benchmark: str, metric: str, language: str) -> Sequence[Score]:
         """Return the scores of a metric in a language."""
@@ -129,7 +131,7 @@ class StoredRun:
         self, benchmark: str, metric: str, language: str
     ) -> Mapping[tuple[str, str], HumanLabel]:
         """Return what people say the metric should have said, by sample and condition."""
-        if self.labelled is not None and (benchmark, metric) not in self.labelled:
+        if (benchmark, metric) not in self.labelled:
             return {}
         from pytest_xling.store.human_labels import human_labels_of  # noqa: PLC0415  seldom any
 
@@ -252,7 +254,8 @@ def annotators_of_gates(
                 text_in,
                 languages_judged(threshold, pivot=pivot(threshold.benchmark), gap=gap),
             )
-            for aspect in load("metric", threshold.metric).aspects or _aspects(name)
+            for aspect in load("metric", threshold.metric).aspects
+            or getattr(_annotator_class(name), "aspects", ("",))
         ]
         for threshold, gap in gates
     ]
@@ -331,30 +334,35 @@ def _signed_annotators(
     Of one that there is no more, by which an earlier version made the run, a gate demands what it
     does of any other.
     """
-    read_in = {
+    text_in = {
         (name, value): step.parameters.get("text_in")
         for step in metric_steps(connection, run_id, benchmark=benchmark, metric=metric)
         for name, value in step.parameters.items()
-        if isinstance(value, str)
-        and (value.startswith(f"{name}|") if _is_gone(name) else load("annotator", name).calibrated)
+        if isinstance(value, str) and value.startswith(f"{name}|") and _is_calibrated(name)
     }
-    return [(*key, text_in) for key, text_in in sorted(read_in.items())]
+    return [(*signed, text_in) for signed, text_in in sorted(text_in.items())]
 
 
-def _is_gone(annotator: str) -> bool:
-    return annotator not in names("annotator")
+def _annotator_class(name: str) -> type[Annotator] | None:
+    """Return the class of an annotator; None where there is no more of that name."""
+    try:
+        annotator: type[Annotator] = load("annotator", name)
+    except ConfigError:
+        if name in names("annotator"):  # it cannot be imported
+            raise
+        return None
+    return annotator
 
 
-def _aspects(annotator: str) -> tuple[str, ...]:
-    aspects: tuple[str, ...] = (
-        ("",) if _is_gone(annotator) else load("annotator", annotator).aspects
-    )
-    return aspects
+def _is_calibrated(annotator: str) -> bool:
+    """Tell whether gates demand that an annotator is measured, as of one that is gone."""
+    known = _annotator_class(annotator)
+    return known is None or known.calibrated
 
 
 def _languages_read(annotator: str, text_in: JsonValue, languages: list[str]) -> list[str]:
     """Return the languages an annotator must be measured in for a metric that reads *text_in*."""
-    of_texts = not _is_gone(annotator) and load("annotator", annotator).of_texts
+    of_texts = getattr(_annotator_class(annotator), "of_texts", False)
     return [ENGLISH] if of_texts and text_in == "english" else languages
 
 

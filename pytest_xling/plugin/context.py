@@ -56,6 +56,8 @@ class Context:
         """The run; "" until it has begun, and where nothing will be asked."""
         self.since: float = worker["xling_since"] if worker else 0.0
         """Answers that were made before, in seconds since 1970, are asked anew."""
+        self.labelled: set[tuple[str, str]] = set(worker["xling_labelled"]) if worker else set()
+        """The benchmarks and metrics that had labels by people when the run began, in any run."""
         self.distributed = not self.is_worker and config.getoption("dist", "no") != "no"
         """Whether this process hands its tests to workers."""
         if self.distributed and config.getoption("dist") == "each":
@@ -146,6 +148,7 @@ class Context:
         """Tell an xdist worker which run it works for, and where metrics run."""
         workerinput["xling_run_id"] = self.run_id
         workerinput["xling_since"] = self.since
+        workerinput["xling_labelled"] = sorted(self.labelled)
         workerinput["xling_cluster"] = None if self._cluster is None else asdict(self._cluster)
 
     def make_executor(self) -> Executor:
@@ -191,6 +194,7 @@ class Context:
             reading=self.database.read,
             run_id=self.run_id,
             pivot=self.setup.pivots.get,
+            labelled=self.labelled,
             compared_with=self.setup.baseline,
         )
 

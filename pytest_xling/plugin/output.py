@@ -70,7 +70,8 @@ class ProgressLine:
         self._last = 0.0
         self._done_at_start = 0
         self._reports: int | None = None
-        self._length = 0
+        self.length = 0
+        """Characters of the line that is on the terminal; 0 where none is."""
         self._writing = threading.Lock()
 
     def show(self, state: Progress) -> None:
@@ -98,24 +99,22 @@ class ProgressLine:
 
     def clear(self) -> None:
         """Take the line off the terminal."""
-        if not self._length:  # called for each report of a test
-            return
         reporter = self._config.pluginmanager.get_plugin("terminalreporter")
         with self._writing:
-            if self._length and reporter is not None:
-                reporter.rewrite(" " * self._length)
+            if self.length and reporter is not None:
+                reporter.rewrite(" " * self.length)
                 reporter.rewrite("")
-                self._length = 0
+                self.length = 0
 
     def _write(self, reporter: pytest.TerminalReporter, line: str, *, terminal: bool) -> None:
         reports = sum(map(len, reporter.stats.values()))
         if reports != self._reports:
             reporter.line("")  # leave alone the outcomes that stand on this line
             reporter.currentfspath = None
-            self._reports, self._length = reports, 0
+            self._reports, self.length = reports, 0
         if terminal:
-            reporter.rewrite(f"{line.ljust(self._length)} ")
-            self._length = len(line)
+            reporter.rewrite(f"{line.ljust(self.length)} ")
+            self.length = len(line)
         else:
             reporter.write_line(line)
         reporter.flush()  # or it would be written when a test's output is caught again

@@ -21,6 +21,7 @@ from pytest_xling.files.whole import display_path
 from pytest_xling.planning.shards import LIMITS, SHARDS, shard_of
 from pytest_xling.records import RunRecord
 from pytest_xling.store.cases import by_case
+from pytest_xling.store.human_labels import labelled_metrics
 from pytest_xling.store.runs import add_run, continue_run, find_run
 from pytest_xling.text.numbers import age_text
 
@@ -95,6 +96,8 @@ def begin_run(context: Context) -> str:
     )
     began, line = _add_or_continue(context.database, record, setup)
     context.since = settings.answers_since(datetime.fromisoformat(began).timestamp())
+    with context.database.read() as connection:
+        context.labelled = labelled_metrics(connection)
     return line
 
 

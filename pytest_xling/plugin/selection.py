@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
     from pytest_xling.config.thresholds import ThresholdFile
     from pytest_xling.gates.spec import GateSpec
-    from pytest_xling.interfaces.metric import MetricKind
+    from pytest_xling.interfaces.metric import MetricKind, Unit
     from pytest_xling.planning.plan import Case, Planned
     from pytest_xling.plugin.context import Context
-    from pytest_xling.records import Threshold
+    from pytest_xling.records import Sample, Threshold
 
 NO_GATES = "thresholds.yaml sets no gate for this benchmark, its metrics, languages and model"
 NO_SEARCH_ID = "no-search"
@@ -97,7 +97,8 @@ class Selection:
         """By benchmark and id: how many selected tests are parametrised with a case."""
         self._skipped: set[tuple[str, str]] = set()
         self._selected: dict[str, list[Case]] = {}
-        self._planned_scores: dict[tuple[str, str], Planned] = {}
+        self._expected: dict[tuple[str, str], Expected] = {}
+        """By benchmark and metric of the selected gates."""
         self._gates_of: dict[tuple[str, str], list[GateSpec]] = {}
         """By benchmark and metric, in all languages of the run, selected or not."""
         self._metrics_of: dict[tuple[Path, tuple[str, ...]], tuple[str, ...]] = {}
@@ -200,6 +201,7 @@ class Selection:
         for case in selected.values():
             self._selected.setdefault(case.benchmark, []).append(case)
         self._recall()
+        self._expect_scores()
         if not self._context.is_worker:
             self.groups = groups_of(self._whole_groups(selected.values()), size=GROUP_CASES)
             return
@@ -254,6 +256,25 @@ class Selection:
             ]
             if len(planned) > len(selected):
                 self.recalled[name] = planned
+
+    def _expect_scores(self) -> None:
+        """Count the scores that selected gates expect, unless none will be judged."""
+        if self._context.asks_nothing:
+            return
+        counts: dict[tuple[str, Unit, Callable[[Sample], bool]], Planned] = {}
+        for benchmark, name in {(gate.benchmark, gate.metric) for gate in self.gates}:
+            metric = registry.load("metric", name)
+            # Metrics of the same unit, about the same samples, have as many scores.
+            key = (benchmark, metric.unit, metric.applies)
+            if key not in counts:
+                cases = self.recalled.get(benchmark, self._selected.get(benchmark, []))
+                pivot = self._setup.pivots.get(benchmark)
+                counts[key] = planned_scores(cases, metric, pivot=pivot)
+            self._expected[benchmark, name] = Expected(
+                scores=counts[key],
+                selected=any(selected == benchmark for selected, _ in self.planned),
+                recalled=benchmark in self.recalled,
+            )
 
     def _whole_groups(self, cases: Iterable[Case]) -> list[Case]:
         """Return *cases* ordered by group and position.
@@ -519,19 +540,8 @@ class Selection:
         return gates, lines
 
     def expected(self, benchmark: str, metric: str) -> Expected:
-        """Return the scores of a metric that its gates expect."""
-        key = (benchmark, metric)
-        if key not in self._planned_scores:
-            self._planned_scores[key] = planned_scores(
-                self.recalled.get(benchmark, self._selected.get(benchmark, [])),
-                registry.load("metric", metric),
-                pivot=self._setup.pivots.get(benchmark),
-            )
-        return Expected(
-            scores=self._planned_scores[key],
-            selected=any(name == benchmark for name, _ in self.planned),
-            recalled=benchmark in self.recalled,
-        )
+        """Return the scores of a metric that its selected gates expect."""
+        return self._expected[benchmark, metric]
 
 
 def _unjudged_line(

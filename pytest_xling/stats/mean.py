@@ -148,9 +148,9 @@ class SkewedMean:
 
     def interval(self, alpha: float) -> MeanInterval | None:
         """Return the two-sided 1 - *alpha* interval; None where no spread is known."""
-        z, m = two_sided_z(alpha), len(self._points)
         if not self.has_spread:
             return None
+        z, m = two_sided_z(alpha), len(self._points)
         squares = math.fsum((point - self.mean) ** 2 for point in self._points)
         error = math.sqrt(squares / (m * (m - 1)))
         return MeanInterval(low=self._low(z), high=self._high(z), error=error)

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import func, select
 
+from pytest_xling.keys import signature_of
 from pytest_xling.store.cases import answer_of_case
 from pytest_xling.store.dialects import number_at, text_at
-from pytest_xling.store.outputs import find, signature_of
+from pytest_xling.store.outputs import find
 from pytest_xling.store.rows import read_records
 from pytest_xling.store.schema import cases, outputs, runs, steps
 

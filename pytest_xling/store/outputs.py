@@ -58,14 +58,6 @@ def step_id(
     return int(connection.execute(select(steps.c.id).where(steps.c.digest == digest)).scalar_one())
 
 
-def signature_of(name: str, version: str, parameters: Mapping[str, Any]) -> str:
-    """Return the signature of a step in one line: ``repetition|v1|length:20|times:4|…``."""
-    parts = [name, f"v{version}"]
-    for key, value in sorted(parameters.items()):
-        parts.append(f"{key}:{value if isinstance(value, str) else canonical_json(value)}")
-    return "|".join(parts)
-
-
 def find(connection: Connection, keys: Collection[OutputKey]) -> dict[OutputKey, str]:
     """Return the outputs stored for *keys*."""
     stored: dict[OutputKey, str] = {}

@@ -22,9 +22,9 @@ from sqlalchemy import (
     union_all,
 )
 
+from pytest_xling.keys import signature_of
 from pytest_xling.records import Score
 from pytest_xling.store.dialects import number_at, text_at
-from pytest_xling.store.outputs import signature_of
 from pytest_xling.store.schema import cases, outputs, run_steps, sets, steps
 
 if TYPE_CHECKING:
