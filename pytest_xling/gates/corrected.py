@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from pytest_xling.gates.estimate import Effect, Ends
-from pytest_xling.gates.pairing import at_level, cluster_of, labels_at, sample_means
+from pytest_xling.gates.pairing import cluster_of, sample_means
 from pytest_xling.gates.reasons import nobody_could_tell
 from pytest_xling.stats.contrast import Interval, contrast, difference, ratio
-from pytest_xling.stats.trend import slope_weights, steepest
 from pytest_xling.text.numbers import Figures, percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from pytest_xling.gates.estimate import Measure
-    from pytest_xling.gates.pairing import Labels
+    from pytest_xling.gates.pairing import Labels, Side
     from pytest_xling.interfaces.metric import Bounds
-    from pytest_xling.records import Estimate, Score, Threshold, Verdict
+    from pytest_xling.records import Estimate, Threshold, Verdict
 
 LEAST_LABELS: Final = 20
 """With fewer the interval has not been shown to hold (docs/corrected.md)."""
@@ -36,33 +35,20 @@ NO_CLAIM: Final = "no claim has values at all levels"
 WHOLE: Final = Interval(value=1.0, low=1.0, high=1.0)
 
 
-def by_level(scores: Sequence[Score], labels: Labels) -> dict[str, Labels]:
-    """Return the labels of the answers at each level that has values, by what to call it."""
-    levels = {
-        score.level for score in scores if score.value is not None and score.level is not None
-    }
-    return {level_name(at): labels_at(at_level(scores, at), labels) for at in sorted(levels)}
-
-
-def level_name(level: int) -> str:
-    """Return what to call a side that is a level."""
-    return f"level {level}"
-
-
-def wants_labels(threshold: Threshold, sides: Mapping[str, Labels]) -> bool:
+def wants_labels(threshold: Threshold, sides: Mapping[str, Side]) -> bool:
     """Tell whether people's labels correct an estimate: by default if all sides have enough.
 
     Args:
         threshold: the gate's.
-        sides: the labels of each side of what is compared; none of a gate that takes none.
+        sides: of what is compared, by their names; none of a gate that uses no labels.
     """
     if threshold.estimate == "corrected":
         return bool(sides)
-    having = bool(sides) and all(_many(labels) >= LEAST_LABELS for labels in sides.values())
-    return threshold.estimate is None and having
+    enough = bool(sides) and all(_labelled(side) >= LEAST_LABELS for side in sides.values())
+    return threshold.estimate is None and enough
 
 
-def with_label_note(verdict: Verdict, sides: Mapping[str, Labels], *, at_look: bool) -> Verdict:
+def with_label_note(verdict: Verdict, sides: Mapping[str, Side], *, at_look: bool) -> Verdict:
     """Return a verdict that says why labels do not count; inconclusive where it must have them.
 
     Where they count and raters differ by more than the rate's budget, it is inconclusive, too: such
@@ -83,8 +69,8 @@ def with_label_note(verdict: Verdict, sides: Mapping[str, Labels], *, at_look: b
         return _unless_raters_differ(verdict, limits.max_rate, sides.values())
     if at_look and wants_labels(limits, sides):
         why = NOT_AT_LOOKS
-    elif limits.estimate is None and any(map(_many, sides.values())):
-        why = _too_few({name: _many(labels) for name, labels in sides.items()})
+    elif limits.estimate is None and any(map(_labelled, sides.values())):
+        why = _too_few({name: _labelled(side) for name, side in sides.items()})
     if not why:
         return verdict
     reason = f"{verdict.reason}; {NOT_COUNTED}{why}"
@@ -93,11 +79,9 @@ def with_label_note(verdict: Verdict, sides: Mapping[str, Labels], *, at_look: b
     return replace(verdict, reason=reason)
 
 
-def _unless_raters_differ(
-    verdict: Verdict, budget: float | None, sides: Iterable[Labels]
-) -> Verdict:
+def _unless_raters_differ(verdict: Verdict, budget: float | None, sides: Iterable[Side]) -> Verdict:
     """Return an inconclusive verdict where raters differ on a larger share of answers than that."""
-    differ = max(map(_raters_differ, sides), default=0.0)
+    differ = max((_raters_differ(side.labels) for side in sides), default=0.0)
     if not budget or differ <= budget or verdict.outcome not in {"pass", "fail"}:
         return verdict
     low = verdict.estimate.low
@@ -125,8 +109,9 @@ def _raters_differ(labels: Labels) -> float:
     return share / sizes.total()
 
 
-def _many(labels: Labels) -> int:
-    return sum(label.value is not None for label in labels.values())
+def _labelled(side: Side) -> int:
+    """Return how many answers people labelled."""
+    return sum(label.value is not None for label in side.labels.values())
 
 
 def _too_few(counts: Mapping[str, int]) -> str:
@@ -138,161 +123,134 @@ def _too_few(counts: Mapping[str, int]) -> str:
 
 
 def corrected(
-    estimate: Estimate, scores: Sequence[Score], labels: Labels, measure: Measure
-) -> Estimate:
-    """Return *estimate* with the value, interval and p that people's labels make of it.
-
-    Without an interval where the labels are too few; ``reason`` says so.
-
-    Args:
-        estimate: of the scores alone.
-        scores: of one metric in one language.
-        labels: what was said of the answers, and what people say, by sample and condition.
-        measure: of the metric.
-    """
-    side = _Side(scores, labels, measure)
-    return _put(estimate, {"": side}, measure, lambda sides: sides[0])
-
-
-def corrected_gap(
     estimate: Estimate,
-    own: tuple[Sequence[Score], Labels],
-    other: tuple[Sequence[Score], Labels],
+    sides: Mapping[str, LabelledSide],
     measure: Measure,
-) -> Estimate:
-    """Return the estimate of a gap or a drop likewise: how much worse people would find it.
-
-    Each side is estimated from its own labels, of the questions that both have; these vary
-    together.
-
-    Args:
-        estimate: of the gap by the scores alone; a relative one becomes a ratio of both sides.
-        own: scores in the language, and labels of these answers.
-        other: those in the pivot language, or of the baseline.
-        measure: of the metric.
-    """
-    shared = sample_means(own[0]).keys() & sample_means(other[0]).keys()
-    here, there = (
-        _Side([s for s in scores if (s.benchmark, s.sample_id) in shared], labels, measure)
-        for scores, labels in (own, other)
-    )
-    sign = measure.sign
-
-    def worse(sides: Sequence[Interval]) -> Interval:
-        if estimate.relative:
-            return contrast([WHOLE, ratio(*sides)], [sign, -sign])
-        return difference(*(sides[::-1] if measure.better == "higher" else sides))
-
-    sides = {"": here, estimate.pivot or estimate.baseline: there}
-    lacking = REACHES_0 if estimate.relative else NO_SPREAD
-    result = _put(estimate, sides, measure, worse, lacking=lacking)
-    if not estimate.relative or result.low is None:
-        return result
-    now, then = (side.interval(measure.alpha).value for side in (here, there))
-    word = Figures.fitting([now, then], share=measure.share).value
-    return replace(result, tested=f"{word(now)} after {word(then)}")
-
-
-def corrected_trend(
-    estimate: Estimate, scores: Sequence[Score], labels: Labels, measure: Measure
-) -> Estimate:
-    """Return the estimate of a trend likewise: how much worse people would find it per level.
-
-    Each level is estimated from its own labels, and the slope is that of these estimates. Claims
-    that lack a value at some level are left out: with them levels would differ by their claims.
-
-    Args:
-        estimate: of the trend by the scores alone.
-        scores: of one metric in one language, at all levels.
-        labels: of the answers.
-        measure: of the metric.
-    """
-    levels_of: defaultdict[tuple[str, str], set[int]] = defaultdict(set)
-    for score in scores:
-        if score.value is not None and score.level is not None:
-            levels_of[cluster_of(score)].add(score.level)
-    levels = sorted(set().union(*levels_of.values()))
-    whole = {claim for claim, at in levels_of.items() if len(at) == len(levels)}
-    if not whole or len(levels) < 2:  # noqa: PLR2004  a slope needs two
-        return replace(estimate, low=None, high=None, p=None, reason=NO_CLAIM)
-    asked = [score for score in scores if cluster_of(score) in whole]
-    sides = {level_name(level): _Side(at_level(asked, level), labels, measure) for level in levels}
-    weights = [-measure.sign * weight for weight in slope_weights(levels)]
-    most = steepest(levels)
-
-    def slope(at: Sequence[Interval]) -> Interval:
-        slope = contrast(at, weights)
-        return slope.within(-most, most) if measure.share else slope
-
-    of_whole = replace(estimate, n=len(whole), unscored=estimate.n + estimate.unscored - len(whole))
-    return _put(of_whole, sides, measure, slope)
-
-
-def corrected_sum(
-    estimate: Estimate,
-    sides: Mapping[str, tuple[Sequence[Score], Labels, float]],
-    measure: Measure,
-    *,
-    within: Bounds,
-) -> Estimate:
-    """Return the estimate of a weighted sum likewise, such as a rate over all languages.
-
-    Args:
-        estimate: of the sum by the scores alone.
-        sides: what is summed, by what to call it: scores, labels and the factor it counts by.
-        measure: of the metric.
-        within: between what the sum lies; None where there is no end.
-    """
-    factors = [factor for *_, factor in sides.values()]
-
-    def summed(at: Sequence[Interval]) -> Interval:
-        return contrast(at, factors).within(*within)
-
-    by_name = {name: _Side(scores, labels, measure) for name, (scores, labels, _) in sides.items()}
-    return _put(estimate, by_name, replace(measure, limits=()), summed)
-
-
-def _put(
-    estimate: Estimate,
-    sides: Mapping[str, _Side],
-    measure: Measure,
-    together: Callable[[Sequence[Interval]], Interval],
+    combine: Callable[[Sequence[Interval]], Interval],
     *,
     lacking: str = NO_SPREAD,
 ) -> Estimate:
-    """Put into *estimate* what *together* makes of all sides, if each has labels enough."""
+    """Return *estimate* with the value, interval and p that people's labels make of it.
+
+    Each side is estimated from its own labels. Without an interval where these are too few;
+    ``reason`` says so.
+
+    Args:
+        estimate: of the scores alone.
+        sides: by what to call each in the reason; "" where that is plain.
+        measure: of the metric.
+        combine: makes one estimate of those of all sides.
+        lacking: why there may be none.
+    """
     without = replace(estimate, low=None, high=None, p=None)
     for name, side in sides.items():
         if side.lacks:
             return replace(without, reason=f"{name}: {side.lacks}" if name else side.lacks)
 
     def interval(alpha: float) -> Interval:
-        return together([side.interval(alpha) for side in sides.values()])
+        return combine([side.interval(alpha) for side in sides.values()])
 
     def ends(alpha: float) -> Ends:
-        at = interval(alpha)
-        return Ends(at.low, at.high, at.error)
+        at_alpha = interval(alpha)
+        return Ends(at_alpha.low, at_alpha.high, at_alpha.error)
 
     result = interval(measure.alpha)
     reason = getattr(result, "reason", "")
     if result.value is None or result.low is None or result.high is None:
         return replace(without, reason=reason or lacking)
     effect = Effect(value=result.value, n=estimate.n, interval=ends)
-    labelled = [side.labelled for side in sides.values()]
+    counts = [side.labelled for side in sides.values()]
     return replace(
         effect.put(estimate, measure),
         skewed_low=result.low if estimate.skewed_low is not None else None,
         tested="",
         reason=reason,
-        labelled=sum(labelled) if estimate.trend else min(labelled),
+        labelled=sum(counts) if estimate.trend else min(counts),
         cannot_tell=sum(side.cannot_tell for side in sides.values()),
     )
 
 
-class _Side:
-    """Answers that are estimated together, and people's labels of some."""
+def weighted_sum(
+    sides: Iterable[Side], bounds: Bounds = (None, None)
+) -> Callable[[Sequence[Interval]], Interval]:
+    """Return what sums up estimates of *sides* by their factors; the sum lies within *bounds*."""
+    factors = [side.factor for side in sides]
+    return lambda intervals: contrast(intervals, factors).within(*bounds)
 
-    def __init__(self, scores: Sequence[Score], labels: Labels, measure: Measure) -> None:
+
+def corrected_gap(estimate: Estimate, own: Side, other: Side, measure: Measure) -> Estimate:
+    """Return the estimate of a gap or a drop likewise: how much worse people would find it.
+
+    The sides are of the questions that both have; these vary together.
+
+    Args:
+        estimate: of the gap by the scores alone; a relative one becomes a ratio of both sides.
+        own: of the language, or of the run.
+        other: of the pivot language, or of the baseline.
+        measure: of the metric.
+    """
+    shared = sample_means(own.scores).keys() & sample_means(other.scores).keys()
+    own, other = (
+        side._replace(scores=[s for s in side.scores if (s.benchmark, s.sample_id) in shared])
+        for side in (own, other)
+    )
+    sides = labelled_sides({"": own, estimate.pivot or estimate.baseline: other}, measure)
+    sign = measure.sign
+
+    def worse(intervals: Sequence[Interval]) -> Interval:
+        if estimate.relative:
+            return contrast([WHOLE, ratio(*intervals)], [sign, -sign])
+        return difference(*(intervals[::-1] if sign > 0 else intervals))
+
+    lacking = REACHES_0 if estimate.relative else NO_SPREAD
+    result = corrected(estimate, sides, measure, worse, lacking=lacking)
+    if not estimate.relative or result.low is None:
+        return result
+    now, before = (side.interval(measure.alpha).value for side in sides.values())
+    word = Figures.fitting([now, before], share=measure.share).value
+    return replace(result, tested=f"{word(now)} after {word(before)}")
+
+
+def corrected_trend(
+    estimate: Estimate, levels: Mapping[str, Side], measure: Measure, *, steepest: float
+) -> Estimate:
+    """Return the estimate of a trend likewise: how much worse people would find it per level.
+
+    The slope is that of the estimates of all levels. Claims that lack a value at some level are
+    left out: with them levels would differ by their claims.
+
+    Args:
+        estimate: of the trend by the scores alone.
+        levels: a side of each level that has values.
+        measure: of the metric.
+        steepest: the largest slope that shares can have.
+    """
+    claims = [
+        {cluster_of(score) for score in side.scores if score.value is not None}
+        for side in levels.values()
+    ]
+    whole = set.intersection(*claims)
+    if not whole or len(levels) < 2:  # noqa: PLR2004  a slope needs two
+        return replace(estimate, low=None, high=None, p=None, reason=NO_CLAIM)
+    sides = {
+        name: side._replace(scores=[s for s in side.scores if cluster_of(s) in whole])
+        for name, side in levels.items()
+    }
+    of_whole = replace(estimate, n=len(whole), unscored=estimate.n + estimate.unscored - len(whole))
+    bounds = (-steepest, steepest) if measure.share else (None, None)
+    total = weighted_sum(sides.values(), bounds)
+    return corrected(of_whole, labelled_sides(sides, measure), measure, total)
+
+
+def labelled_sides(sides: Mapping[str, Side], measure: Measure) -> dict[str, LabelledSide]:
+    """Return what labels say of each side."""
+    return {name: LabelledSide(side, measure) for name, side in sides.items()}
+
+
+class LabelledSide:
+    """What people's labels of some answers say of all that are averaged together."""
+
+    def __init__(self, side: Side, measure: Measure) -> None:
         from pytest_xling.stats.corrected import (  # noqa: PLC0415  imports numpy
             Judged,
             Labelled,
@@ -300,6 +258,7 @@ class _Side:
             corrected_rates,
         )
 
+        scores, labels, _ = side
         labels_of = {
             score: labels[score.sample_id, score.condition]
             for score in scores

@@ -4,30 +4,30 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cache, partial
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from pytest_xling.errors import XlingError
 from pytest_xling.gates.corrected import (
-    by_level,
     corrected,
     corrected_gap,
     corrected_trend,
-    level_name,
+    labelled_sides,
     wants_labels,
     with_label_note,
 )
 from pytest_xling.gates.differences import gap_estimate, relative_drop, trend_estimate
 from pytest_xling.gates.estimate import cases_estimate, estimate
-from pytest_xling.gates.judge import held_to_estimate, judge, judge_family, undecided
+from pytest_xling.gates.judge import held_to_estimate, is_rule, judge, judge_family, undecided
 from pytest_xling.gates.overall import judge_overall
-from pytest_xling.gates.pairing import LEAST_SHARED, GateInputs, at_level, cluster_of, labels_at
+from pytest_xling.gates.pairing import LEAST_SHARED, GateInputs, at_level, cluster_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pytest_xling.gates.evidence import StoredRun
     from pytest_xling.gates.interim_looks import Looks
-    from pytest_xling.gates.pairing import BaselineSide, Labels
+    from pytest_xling.gates.pairing import BaselineSide, Comparison, Labels
     from pytest_xling.gates.spec import GateKind, GateSpec
     from pytest_xling.records import Estimate, Expected, Score, Verdict
 
@@ -189,10 +189,7 @@ def judge_gates(
     """
     # Labels are read once for a language's own gate, its gaps and all levels.
     inputs = GateInputs(scores=scores, labels=cache(labels), baseline=baseline, at_look=at_look)
-    verdicts = [
-        judge_overall(gate, inputs) if gate.threshold.weights else _judge_gate(gate, inputs)
-        for gate in gates
-    ]
+    verdicts = [_judge_gate(gate, inputs) for gate in gates]
     for name in dict.fromkeys(gate.family for gate in gates):
         family = [index for index, gate in enumerate(gates) if gate.family == name]
         corrected_verdicts = judge_family([verdicts[index] for index in family])
@@ -210,97 +207,54 @@ def judge_gates(
 
 
 def _judge_gate(gate: GateSpec, inputs: GateInputs) -> Verdict:
-    """Judge one gate of one language alone."""
-    limits = gate.threshold
-    own = at_level(inputs.scores(gate.language), limits.level)
-    others = () if gate.pivot is None else at_level(inputs.scores(gate.pivot), limits.level)
-    sides = _labels_of_sides(gate, own, others, inputs)
-    concerned = limits.estimate == "corrected" or any(sides.values())  # seldom
-    counted = concerned and not inputs.at_look and wants_labels(limits, sides)
-    labels = tuple(sides.values()) if counted else ()
-    if gate.kind == "drop":
-        verdict = _judge_drop(gate, own, inputs.baseline, labels)
-    else:
-        verdict = judge(_estimate(gate, own, others, labels), limits, case=gate.id, kind=gate.kind)
-    return with_label_note(verdict, sides, at_look=inputs.at_look) if concerned else verdict
+    """Judge one gate alone, of a language or of all together."""
+    limits, kind, baseline = gate.threshold, gate.kind, inputs.baseline
+    if kind == "drop" and baseline is None:
+        return undecided(gate, "baseline", "no baseline is named")
+    if limits.weights:
+        return judge_overall(gate, inputs)
+    compared = inputs.comparison(gate, gate.language)
+    name = baseline.name if kind == "drop" and baseline is not None else ""
+    if compared.refused:
+        return undecided(gate, name, compared.refused)
+    estimate = _estimate(gate, compared, name)
+    # By a rule each flagged answer counts.
+    uses_labels = limits.estimate != "judge" and kind != "cases" and not is_rule(limits, kind)
+    sides = compared.sides if uses_labels else {}
+    if not inputs.at_look and wants_labels(limits, sides):
+        estimate = _corrected(gate, estimate, compared)
+    verdict = judge(estimate, limits, case=gate.id, kind=kind)
+    if verdict.outcome == "pass" and name and estimate.n < LEAST_SHARED * compared.answered:
+        # Questions that a model no longer answers must not make it pass.
+        lost = f"{name} has values of {compared.answered} questions, fewer than half of them paired"
+        verdict = replace(verdict, outcome="inconclusive", reason=f"{verdict.reason}; {lost}")
+    if compared.note:
+        verdict = replace(verdict, reason=f"{verdict.reason}; {compared.note}")
+    return with_label_note(verdict, sides, at_look=inputs.at_look)
 
 
-def _labels_of_sides(
-    gate: GateSpec, own: Sequence[Score], others: Sequence[Score], inputs: GateInputs
-) -> dict[str, Labels]:
-    """Return people's labels of each side of what a gate compares, by its name in messages.
-
-    None for gates that use none: of cases, with ``estimate: judge``, and of a rule, by which each
-    flagged answer counts.
-    """
-    limits, language, baseline = gate.threshold, gate.language, inputs.baseline
-    rule = gate.kind == "limit" and limits.max_rate == 0
-    if rule or gate.kind == "cases" or limits.estimate == "judge":
-        return {}
-    labels = labels_at(own, inputs.labels(language))
-    if gate.kind == "trend":
-        return by_level(own, labels)
-    if gate.kind == "gap":
-        pivot = gate.pivot or ""
-        return {language: labels, pivot: labels_at(others, inputs.labels(pivot))}
-    if gate.kind == "drop" and baseline is not None:
-        return {"this run": labels, baseline.name: baseline.labels_then(language)}
-    if gate.kind == "drop":
-        return {}
-    return {language if limits.level is None else level_name(limits.level): labels}
-
-
-def _estimate(
-    gate: GateSpec, own: Sequence[Score], others: Sequence[Score], labels: Sequence[Labels]
-) -> Estimate:
-    """Estimate what a gate limits, corrected by *labels* of each side, if any."""
-    limits, measure = gate.threshold, gate.measure
+def _estimate(gate: GateSpec, compared: Comparison, baseline: str) -> Estimate:
+    """Estimate what a gate limits by the scores alone."""
+    limits, measure, own = gate.threshold, gate.measure, compared.own
+    if gate.kind == "limit":
+        return estimate(own, measure)
     if gate.kind == "cases":
         flagged, repeats = limits.max_flagged or 0, limits.repeats or 1
         return cases_estimate(own, measure, flagged=flagged, repeats=repeats)
     if gate.kind == "trend":
-        trend = trend_estimate(own, measure)
-        merged = {key: label for of_level in labels for key, label in of_level.items()}
-        return corrected_trend(trend, own, merged, measure) if labels else trend
-    if gate.kind == "gap":
-        gap = gap_estimate(own, others, measure, pivot=gate.pivot or "")
-        if not labels:
-            return gap
-        return corrected_gap(gap, (own, labels[0]), (others, labels[1]), measure)
-    level = estimate(own, measure)
-    return corrected(level, own, labels[0], measure) if labels else level
+        return trend_estimate(own, measure)
+    others = compared.others
+    gap = gap_estimate(own, others, measure, pivot=gate.pivot or "", baseline=baseline)
+    return relative_drop(gap, own, others, measure) if limits.relative_drop else gap
 
 
-def _judge_drop(
-    gate: GateSpec,
-    own: Sequence[Score],
-    baseline: BaselineSide | None,
-    labels: Sequence[Labels],
-) -> Verdict:
-    """Judge a drop from the baseline.
-
-    It is an error if the two cannot be compared: their signatures differ, or they share fewer than
-    half of the questions.
-    """
-    limits, measure = gate.threshold, gate.measure
-    if baseline is None:
-        return undecided(gate, "baseline", "no baseline is named")
-    paired = baseline.shared(own)
-    if paired.refused:
-        return undecided(gate, baseline.name, paired.refused)
-    now, then = paired.scores, paired.others
-    drop = gap_estimate(now, then, measure, baseline=baseline.name)
-    if limits.relative_drop:
-        drop = relative_drop(drop, now, then, measure)
-    if labels:
-        drop = corrected_gap(drop, (now, labels[0]), (then, labels[1]), measure)
-    verdict = judge(drop, limits, case=gate.id, kind="drop")
-    answered = len({cluster_of(score) for score in then if score.value is not None})
-    if verdict.outcome == "pass" and drop.n < LEAST_SHARED * answered:
-        # Questions that a model no longer answers must not make it pass.
-        lost = f"{baseline.name} has values of {answered} questions, fewer than half of them paired"
-        verdict = replace(verdict, outcome="inconclusive", reason=f"{verdict.reason}; {lost}")
-    if paired.shared == paired.asked:
-        return verdict
-    reason = f"{verdict.reason}; {baseline.name} has {paired.shared} of {paired.asked} questions"
-    return replace(verdict, reason=reason)
+def _corrected(gate: GateSpec, by_scores: Estimate, compared: Comparison) -> Estimate:
+    """Return an estimate that is corrected by people's labels of each side."""
+    sides, measure = compared.sides, gate.measure
+    if gate.kind == "trend":
+        return corrected_trend(by_scores, sides, measure, steepest=compared.steepest)
+    if gate.kind == "limit":
+        (side,) = sides.values()
+        return corrected(by_scores, labelled_sides({"": side}, measure), measure, itemgetter(0))
+    own, other = sides.values()
+    return corrected_gap(by_scores, own, other, measure)

@@ -13,10 +13,9 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_xling.errors import ConfigError, EvaluationError
-from pytest_xling.gates.pairing import cluster_of, mean_of, temperature_of
+from pytest_xling.errors import EvaluationError
+from pytest_xling.gates.pairing import cluster_of, mean_of, metric_class, temperature_of
 from pytest_xling.records import ALL_LANGUAGES, LARGEST, Estimate
-from pytest_xling.registry import load
 from pytest_xling.stats.distributions import p_by_room
 from pytest_xling.stats.mean import SkewedMean
 from pytest_xling.stats.rate_intervals import ClusteredRate
@@ -55,13 +54,15 @@ class Measure:
         cls, metric: str, language: str, *, alpha: float = 0.05, limits: tuple[float, ...] = ()
     ) -> Measure:
         """Return the measure of a metric by its name; of one not installed, that of any number."""
-        plain = cls(metric=metric, language=language, alpha=alpha, limits=limits)
-        try:
-            entry = load("metric", metric)
-        except ConfigError:
-            return plain
-        return replace(
-            plain, share=entry.share, better=entry.better or "higher", bounds=entry.bounds
+        entry = metric_class(metric)
+        return cls(
+            metric=metric,
+            language=language,
+            share=entry.share,
+            better=entry.better or "higher",
+            bounds=entry.bounds,
+            alpha=alpha,
+            limits=limits,
         )
 
     @property

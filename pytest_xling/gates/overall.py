@@ -13,9 +13,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from pytest_xling.gates.corrected import (
-    corrected_sum,
-    level_name,
+    corrected,
+    labelled_sides,
     wants_labels,
+    weighted_sum,
     with_label_note,
 )
 from pytest_xling.gates.differences import claim_slopes, most_lost, skewed_low
@@ -30,24 +31,23 @@ from pytest_xling.gates.estimate import (
 from pytest_xling.gates.judge import judge, undecided
 from pytest_xling.gates.pairing import (
     LEAST_SHARED,
+    THIS_RUN,
     at_level,
     cluster_of,
-    labels_at,
     mean_of,
     paired_questions,
 )
 from pytest_xling.stats.contrast import Interval, difference
 from pytest_xling.stats.mean import per_cluster
 from pytest_xling.stats.paired_means import paired_mean
-from pytest_xling.stats.trend import slope_weights, steepest
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence
 
-    from pytest_xling.gates.pairing import Cluster, GateInputs, Labels
+    from pytest_xling.gates.pairing import Cluster, Comparison, GateInputs, Side
     from pytest_xling.gates.spec import GateSpec
     from pytest_xling.interfaces.metric import Bounds
-    from pytest_xling.records import Estimate, Score, Verdict
+    from pytest_xling.records import Estimate, Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,25 +55,15 @@ class _Language:
     """What a language adds: its values by question, and what they are made of."""
 
     values: Sequence[tuple[Cluster, float]]
-    scores: Sequence[Score] = field(repr=False)
-    """Those whose way of being made must be one."""
-    lacking: int = 0
+    compared: Comparison = field(repr=False)
+    lacking: int
     """Answers, or questions, without a value."""
-    sides: Sequence[tuple[str, Sequence[Score], Labels, float]] = ()
-    """Of what labels may correct: name, scores, labels, and the factor it is taken by."""
-    note: str = ""
-    refused: str = ""
-    """Why it cannot be compared; empty where it can."""
-    beside: float = 0.0
+    others_mean: float = 0.0
     """Of gaps and drops: the mean of the pivot's, or the baseline's, values."""
-    lost: bool = False
-    """Whether the baseline has values of more than twice as many questions."""
-    most: float = 1.0
-    """Of slopes: the steepest there can be."""
 
 
 def judge_overall(gate: GateSpec, inputs: GateInputs) -> Verdict:
-    """Judge a gate over all languages together.
+    """Judge a gate over all languages together; of a drop where there is a baseline.
 
     Languages without any value are left out, and the others weigh the more; where those left out
     had half of the weight or more, nothing passes.
@@ -81,59 +71,67 @@ def judge_overall(gate: GateSpec, inputs: GateInputs) -> Verdict:
     Raises:
         EvaluationError: scores cannot be put together.
     """
-    limits, baseline = gate.threshold, inputs.baseline
-    if gate.kind == "drop" and baseline is None:
-        return undecided(gate, "baseline", "no baseline is named")
-    if limits.estimate == "judge":
-        inputs = replace(inputs, labels=lambda _language: {})
+    limits = gate.threshold
+    baseline = inputs.baseline.name if gate.kind == "drop" and inputs.baseline is not None else ""
     languages = {code: _language_part(gate, code, inputs) for code, _ in limits.weights}
-    for code, one in languages.items():
-        if one.refused and baseline is not None:
-            return undecided(gate, baseline.name, f"{code}: {one.refused}")
-    beside = () if gate.pivot is None else at_level(inputs.scores(gate.pivot), limits.level)
-    of_all = [score for one in languages.values() for score in one.scores]
-    check_scores([*beside, *of_all], metric=limits.metric, language=limits.language)
+    for code, part in languages.items():
+        if part.compared.refused:
+            return undecided(gate, baseline, f"{code}: {part.compared.refused}")
+    pivot = () if gate.pivot is None else at_level(inputs.scores(gate.pivot), limits.level)
+    of_all = [score for part in languages.values() for score in part.compared.own]
+    check_scores([*pivot, *of_all], metric=limits.metric, language=limits.language)
     weights = {code: weight for code, weight in limits.weights if languages[code].values}
-    there = math.fsum(weights.values())
-    weights = {code: weight / there for code, weight in weights.items()}
-    estimate = _estimate(gate, languages, weights)
-    if gate.kind == "drop" and baseline is not None:
-        estimate = replace(estimate, baseline=baseline.name)
-    # The pivot of a gap stands beside each language, and is labelled once.
-    named: dict[str, tuple[Sequence[Score], Labels, float]] = {}
-    for code, weight in weights.items():
-        for name, scores, labels, factor in languages[code].sides:
-            before = named[name][2] if name in named else 0.0
-            named[name] = (scores, labels, before + weight * factor)
-    labelled = {name: labels for name, (_, labels, _) in named.items()}
-    if limits.estimate == "judge":
-        labelled = {}
-    elif not inputs.at_look and estimate.value is not None and wants_labels(limits, labelled):
-        within = _bounds(gate, languages.values())
-        estimate = corrected_sum(estimate, named, gate.measure, within=within)
+    weight_used = math.fsum(weights.values())
+    weights = {code: weight / weight_used for code, weight in weights.items()}
+    estimate = replace(_estimate(gate, languages, weights), baseline=baseline)
+    sides: dict[str, Side] = {}
+    if limits.estimate != "judge":
+        # The pivot of a gap stands beside each language, and is labelled once.
+        for code, weight in weights.items():
+            for name, side in languages[code].compared.sides.items():
+                called = _side_name(gate, code, name)
+                before = sides[called].factor if called in sides else 0.0
+                sides[called] = side._replace(factor=before + weight * side.factor)
+    if not inputs.at_look and estimate.value is not None and wants_labels(limits, sides):
+        total = weighted_sum(sides.values(), _bounds(gate, languages.values()))
+        measure = replace(gate.measure, limits=())
+        estimate = corrected(estimate, labelled_sides(sides, measure), measure, total)
     verdict = judge(estimate, limits, case=gate.id, kind=gate.kind)
-    verdict = with_label_note(verdict, labelled, at_look=inputs.at_look)
-    return _worded(verdict, languages, there)
+    verdict = with_label_note(verdict, sides, at_look=inputs.at_look)
+    return _worded(verdict, languages, weight_used)
 
 
-def _worded(verdict: Verdict, languages: Mapping[str, _Language], there: float) -> Verdict:
+def _side_name(gate: GateSpec, language: str, name: str) -> str:
+    """Return what to call a side of a language's comparison beside those of others."""
+    if gate.kind == "trend":
+        return f"{language}, {name}"
+    if gate.kind == "drop" and name != THIS_RUN:
+        return f"{language} in {name}"
+    return name if gate.kind == "gap" else language
+
+
+def _worded(verdict: Verdict, languages: Mapping[str, _Language], weight_used: float) -> Verdict:
     """Return a verdict that says what it is of, and does not pass where too much is missing."""
-    used = [code for code, one in languages.items() if one.values]
+    used = [code for code, part in languages.items() if part.values]
     alike = len({weight for _, weight in verdict.threshold.weights}) == 1
     counts = f"{len(used)} languages, {'each the same' if alike else 'weighed as given'}"
     reason = f"{counts}: {verdict.reason}"
-    if left := [code for code, one in languages.items() if not one.values]:
+    if left := [code for code, part in languages.items() if not part.values]:
         reason += f"; without {', '.join(left)}, where none has a value"
-    notes = [f"{code}: {one.note}" for code, one in languages.items() if one.note]
-    reason += f"; {'; '.join(notes)}" if notes else ""
-    lacking = sum(one.lacking for one in languages.values())
-    lost = [code for code, one in languages.items() if one.lost]
+    notes = [f"; {code}: {p.compared.note}" for code, p in languages.items() if p.compared.note]
+    reason += "".join(notes)
+    lacking = sum(part.lacking for part in languages.values())
+    lost = [
+        code
+        for code, part in languages.items()
+        if verdict.estimate.baseline and len(part.values) < LEAST_SHARED * part.compared.answered
+    ]
     why = ""
-    if there <= 1 / 2:
+    if weight_used <= 1 / 2:
         why = "those have half of the weight or more"
     elif lost:
         why = f"fewer than half of the baseline's questions are paired in {', '.join(lost)}"
-    elif lacking > sum(len(one.values) for one in languages.values()):
+    elif lacking > sum(len(part.values) for part in languages.values()):
         why = "fewer than half have a value"
     if verdict.outcome == "pass" and why:
         return replace(verdict, outcome="inconclusive", reason=f"{reason}; {why}")
@@ -142,60 +140,22 @@ def _worded(verdict: Verdict, languages: Mapping[str, _Language], there: float) 
 
 def _language_part(gate: GateSpec, code: str, inputs: GateInputs) -> _Language:
     """Return what a language adds to a gate of its kind."""
-    level, baseline = gate.threshold.level, inputs.baseline
-    own = at_level(inputs.scores(code), level)
-    labels = labels_at(own, inputs.labels(code))
+    compared, sign, others_mean = inputs.comparison(gate, code), gate.measure.sign, 0.0
+    own, asked = compared.own, compared.asked
     if gate.kind == "limit":
         values = [(cluster_of(score), score.value) for score in own if score.value is not None]
-        sides = [(code, own, labels, 1.0)]
-        return _Language(values=values, scores=own, lacking=len(own) - len(values), sides=sides)
-    asked = len({cluster_of(score) for score in own})
-    if gate.kind == "trend":
-        return _trend_of_language(gate, code, inputs, own)
-    note, refused, lost, sign = "", "", False, gate.measure.sign
-    if gate.kind == "drop" and baseline is not None:
-        shared = baseline.shared(own)
-        own, others, refused = shared.scores, shared.others, shared.refused
-        there = (f"{code} in {baseline.name}", others, baseline.labels_then(code), sign)
-        if shared.shared < shared.asked:
-            note = f"{baseline.name} has {shared.shared} of {shared.asked} questions"
+        asked = len(own)
+    elif gate.kind == "trend":
+        values = [(claim, -sign * rise) for claim, rise in claim_slopes(own).items()]
     else:
-        pivot = gate.pivot or ""
-        others = at_level(inputs.scores(pivot), level)
-        there = (pivot, others, labels_at(others, inputs.labels(pivot)), sign)
-    pairs = {} if refused else paired_questions(own, others)
-    if gate.kind == "drop":
-        answered = len({cluster_of(score) for score in others if score.value is not None})
-        lost = len(pairs) < LEAST_SHARED * answered
+        pairs = {} if compared.refused else paired_questions(own, compared.others)
+        values = [(question, sign * (before - now)) for question, (now, before) in pairs.items()]
+        others_mean = mean_of([before for _, before in pairs.values()]) if pairs else 0.0
     return _Language(
-        values=[(question, sign * (before - now)) for question, (now, before) in pairs.items()],
-        scores=own,
-        lacking=asked - len(pairs),
-        sides=[(code, own, labels, -sign), there],
-        note=note,
-        refused=refused,
-        beside=mean_of([before for _, before in pairs.values()]) if pairs else 0.0,
-        lost=lost,
-    )
-
-
-def _trend_of_language(
-    gate: GateSpec, code: str, inputs: GateInputs, own: Sequence[Score]
-) -> _Language:
-    """Return what a language adds to a trend: the slope of each claim."""
-    rises, sign = claim_slopes(own), gate.measure.sign
-    levels = sorted({s.level for s in own if s.level is not None and s.value is not None})
-    many, sides = len(levels) > 1, []
-    for level, factor in zip(levels, slope_weights(levels), strict=True) if many else ():
-        at = at_level(own, level)
-        labels = labels_at(at, inputs.labels(code))
-        sides.append((f"{code}, {level_name(level)}", at, labels, -sign * factor))
-    return _Language(
-        values=[(claim, -sign * rise) for claim, rise in rises.items()],
-        scores=own,
-        lacking=len({cluster_of(score) for score in own}) - len(rises),
-        sides=sides,
-        most=steepest(levels) if many else 1.0,
+        values=values,
+        compared=compared,
+        lacking=asked - len(values),
+        others_mean=others_mean,
     )
 
 
@@ -205,9 +165,9 @@ def _estimate(
     """Return the weighted mean over languages with its interval."""
     measure, compared = gate.measure, gate.kind != "limit"
     share, alpha = measure.share, measure.alpha
-    of_all = [score for one in languages.values() for score in one.scores]
-    questions = Counter(question for one in languages.values() for question, _ in one.values)
-    lacking = sum(one.lacking for one in languages.values())
+    of_all = [score for part in languages.values() for score in part.compared.own]
+    questions = Counter(question for part in languages.values() for question, _ in part.values)
+    lacking = sum(part.lacking for part in languages.values())
     if compared:
         lacking = len({cluster_of(score) for score in of_all}) - len(questions)
     reason = "no question has a value on both sides" if compared else why_none(of_all)
@@ -236,9 +196,10 @@ def _estimate(
         added = per_cluster(values, asked, weights=counts)
         lost = bounds[1]
         if gate.kind != "trend":
-            many = len(weights)
-            beside = [languages[code].beside * weight * many for code, weight in weights.items()]
-            lost = most_lost(beside, measure)
+            count = len(weights)
+            lost = most_lost(
+                [languages[c].others_mean * w * count for c, w in weights.items()], measure
+            )
         by_t = paired_mean(added.points, alpha=alpha, widest=bounds[1], lost=lost)
         around = Interval(value=added.mean, low=by_t.low, high=by_t.high).within(*bounds)
         error = by_t.error if by_t.even else None
@@ -285,6 +246,6 @@ def _bounds(gate: GateSpec, languages: Iterable[_Language]) -> Bounds:
         return None, None
     if gate.kind == "trend":
         # What stands for a claim with gaps may be beyond what its slope can be.
-        steep = max(one.most for one in languages)
-        reach = max(reach * steep, *(abs(v) for one in languages for _, v in one.values), 0.0)
+        steep = max(part.compared.steepest for part in languages)
+        reach = max(reach * steep, *(abs(v) for part in languages for _, v in part.values), 0.0)
     return -reach, reach

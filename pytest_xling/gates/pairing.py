@@ -8,15 +8,18 @@ from collections import defaultdict
 from dataclasses import dataclass
 from functools import cache, cached_property
 from operator import attrgetter
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from pytest_xling.errors import ConfigError, EvaluationError
+from pytest_xling.interfaces.metric import Number
 from pytest_xling.registry import load
+from pytest_xling.stats.trend import slope_weights, steepest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pytest_xling.interfaces.metric import Unit
+    from pytest_xling.gates.spec import GateSpec
+    from pytest_xling.interfaces.metric import Metric
     from pytest_xling.records import Score
     from pytest_xling.store.human_labels import HumanLabel
     from pytest_xling.store.questions import Questions
@@ -34,9 +37,21 @@ equal texts may be 1 in one language and 1 - 6e-8 in another."""
 _CONDITION = re.compile(r"t(?P<temperature>\d+(?:\.\d+)?(?:e-\d+)?)(?:-r\d+)?|r\d+|")
 _SHOWN = 3
 
+THIS_RUN = "this run"
+"""What to call the side of the run beside its baseline."""
+
 LEAST_SHARED = 0.5
 """Of the questions of a run those that its baseline must have asked, too; and of those the baseline
 has a value of, those that the run must have one of, too, for a gate to pass."""
+
+
+def metric_class(name: str) -> type[Metric[Any]]:
+    """Return the class of a metric; of one not installed any more, that of any number."""
+    try:
+        metric: type[Metric[Any]] = load("metric", name)
+    except ConfigError:
+        return Number
+    return metric
 
 
 @cache
@@ -66,6 +81,11 @@ def labels_at(scores: Sequence[Score], labels: Labels) -> Labels:
         return labels
     there = {(score.sample_id, score.condition) for score in scores if score.value is not None}
     return {key: label for key, label in labels.items() if key in there}
+
+
+def level_name(level: int) -> str:
+    """Return what to call a side that is a level."""
+    return f"level {level}"
 
 
 def cluster_of(score: Score) -> Cluster:
@@ -162,18 +182,35 @@ def mean_of(values: Sequence[float]) -> float:
     return values[0] + 0.0 if len(values) == 1 else math.fsum(values) / len(values)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shared:
-    """The scores of a run whose questions the baseline was asked, too, and the baseline's."""
+class Side(NamedTuple):
+    """Scores that are averaged together, people's labels of them, and the factor they count by."""
 
     scores: Sequence[Score]
-    others: Sequence[Score]
+    labels: Labels
+    factor: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """The scores that a gate is decided by in one language, and those they are compared with."""
+
+    own: Sequence[Score]
+    others: Sequence[Score] = ()
+    """Of the pivot language, or of the baseline."""
+    sides: Mapping[str, Side]
+    """What labels may correct, by its name in messages."""
     asked: int
-    """How many questions the run has scores of."""
-    shared: int
-    """How many of them the baseline has scores of."""
+    """How many questions, or claims, the run has scores of, compared or not."""
+    note: str = ""
     refused: str = ""
     """Why they are not compared; empty where they can be."""
+    steepest: float = 1.0
+    """Of a trend: the largest slope that a claim's values from 0 to 1 can have."""
+
+    @property
+    def answered(self) -> int:
+        """How many questions the others have values of."""
+        return len({cluster_of(score) for score in self.others if score.value is not None})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,48 +232,55 @@ class BaselineSide:
     """Gives people's labels of the baseline's answers in a language, by sample and condition."""
 
     @cached_property
-    def unit(self) -> Unit:
-        """What one reading of the metric is of; of one not installed any more, an answer."""
-        try:
-            unit: Unit = load("metric", self.metric).unit
-        except ConfigError:
-            return "answer"
-        return unit
-
-    @cached_property
     def _claims(self) -> tuple[_Claims, _Claims]:
         """The samples of each claim, now and then."""
         return _claims(self.asked_now), _claims(self.asked_then)
 
-    def shared(self, scores: Sequence[Score]) -> Shared:
-        """Return what *scores*, of one language and perhaps level, have a counterpart of."""
-        language = scores[0].language if scores else ""
+    def comparison(
+        self, scores: Sequence[Score], language: str, *, labels: Labels, sign: float
+    ) -> Comparison:
+        """Return those of *scores*, perhaps of one level, that have a counterpart, and these.
+
+        Args:
+            scores: of the run, in one language.
+            language: its code.
+            labels: of the run's answers.
+            sign: 1 where higher values are better, -1 where lower ones are.
+        """
         then: defaultdict[str, list[Score]] = defaultdict(list)
         for score in self.then.get(language, ()):
             then[score.sample_id].append(score)
         asked = {score.sample_id for score in scores}
         both = {sample for sample in asked if sample in then and self._same(sample, language)}
-        here = [score for score in scores if score.sample_id in both]
-        there = [score for sample in sorted(both) for score in then[sample]]
-        refused = self._refused(here, there)
+        own = [score for score in scores if score.sample_id in both]
+        others = [score for sample in sorted(both) for score in then[sample]]
+        refused, counts = self._refused(own, others), f"{len(both)} of {len(asked)} questions"
         if not refused and len(both) < LEAST_SHARED * len(asked):
-            counts = f"{len(both)} of {len(asked)} questions"
             refused = f"{self.name} has only {counts}, fewer than half"
-        return Shared(
-            scores=here, others=there, asked=len(asked), shared=len(both), refused=refused
+        return Comparison(
+            own=own,
+            others=others,
+            sides={
+                THIS_RUN: Side(own, labels, -sign),
+                self.name: Side(others, self.labels_then(language), sign),
+            },
+            asked=len({cluster_of(score) for score in scores}),
+            note=f"{self.name} has {counts}" if len(both) < len(asked) else "",
+            refused=refused,
         )
 
-    def _refused(self, here: Sequence[Score], there: Sequence[Score]) -> str:
+    def _refused(self, own: Sequence[Score], others: Sequence[Score]) -> str:
         """Say why these are not comparable; empty where they are."""
-        if is_share(self.metric) and any(s.value not in {None, 0.0, 1.0} for s in there):
+        metric = metric_class(self.metric)
+        if metric.share and any(score.value not in {None, 0.0, 1.0} for score in others):
             return f"{self.name} has values of this metric other than 0 and 1"
-        ours = sorted({score.signature for score in here if score.value is not None})
-        theirs = sorted({score.signature for score in there if score.value is not None})
+        ours = sorted({score.signature for score in own if score.value is not None})
+        theirs = sorted({score.signature for score in others if score.value is not None})
         if ours and theirs and ours != theirs:
             pairs = ((now, then) for now in ours for then in theirs if now != then)
             difference = " / ".join(differing(now, then) for now, then in pairs)
             return f"made in another way than in {self.name}: {difference}"
-        if self.unit == "pivot" and self.pivot_then not in {None, self.pivot}:
+        if metric.unit == "pivot" and self.pivot_then not in {None, self.pivot}:
             return (
                 f"made in another way than in {self.name}: "
                 f"pivot: {self.pivot_then} there, {self.pivot} here"
@@ -248,16 +292,15 @@ class BaselineSide:
         now, then = self.asked_now.get((sample, language)), self.asked_then.get((sample, language))
         if now is None or then is None or not now.is_same(then):
             return False
-        if self.unit == "answer":
-            return True
+        unit = metric_class(self.metric).unit
         keys: list[tuple[str, str]] = []
-        if self.unit == "pivot" and self.pivot is not None:
+        if unit == "pivot" and self.pivot is not None:
             keys.append((sample, self.pivot))
-        if self.unit in {"levels", "neutral"}:
+        if unit in {"levels", "neutral"}:
             claims_now, claims_then = self._claims
             claim = claims_now.get((now.cluster, language), set())
             before = claims_then.get((then.cluster, language), set())
-            if self.unit == "levels" and claim != before:
+            if unit == "levels" and claim != before:
                 return False
             keys += [(other, language) for other in claim & before]
         return all(
@@ -279,6 +322,35 @@ class GateInputs:
     baseline: BaselineSide | None = None
     at_look: bool = False
     """Whether the run has interim looks, at which labels do not count."""
+
+    def comparison(self, gate: GateSpec, language: str) -> Comparison:
+        """Return what decides *gate*, or its part in *language* where it is of several."""
+        level, sign = gate.threshold.level, gate.measure.sign
+        own = at_level(self.scores(language), level)
+        labels = labels_at(own, self.labels(language))
+        if gate.kind == "drop" and self.baseline is not None:
+            return self.baseline.comparison(own, language, labels=labels, sign=sign)
+        others: Sequence[Score] = ()
+        steep = 1.0
+        if gate.pivot is not None:
+            others = at_level(self.scores(gate.pivot), level)
+            sides = {
+                language: Side(own, labels, -sign),
+                gate.pivot: Side(others, labels_at(others, self.labels(gate.pivot)), sign),
+            }
+        elif gate.kind == "trend":
+            levels = sorted({s.level for s in own if s.value is not None and s.level is not None})
+            steep = steepest(levels) if len(levels) > 1 else 1.0
+            weights = slope_weights(levels) if len(levels) > 1 else [0.0] * len(levels)
+            sides = {}
+            for of_level, weight in zip(levels, weights, strict=True):
+                scores = at_level(own, of_level)
+                name = level_name(of_level)
+                sides[name] = Side(scores, labels_at(scores, labels), -sign * weight)
+        else:
+            sides = {language if level is None else level_name(level): Side(own, labels)}
+        asked = len({cluster_of(score) for score in own})
+        return Comparison(own=own, others=others, sides=sides, asked=asked, steepest=steep)
 
 
 def differing(here: str, there: str) -> str:
@@ -306,15 +378,6 @@ def _fields(signature: str) -> dict[str, str]:
         key, colon, value = part.partition(":")
         fields[key if colon else "version"] = value if colon else part
     return fields
-
-
-def is_share(metric: str) -> bool:
-    """Tell whether a metric's values are 0 or 1; of one not installed any more, no."""
-    try:
-        share: bool = load("metric", metric).share
-    except ConfigError:
-        return False
-    return share
 
 
 def _claims(asked: Questions) -> _Claims:
