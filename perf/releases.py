@@ -278,11 +278,11 @@ class Release:
             side = BaselineSide(
                 name="first run",
                 metric=metric,
-                then=then[metric],
-                asked_then=asked,
-                asked_now=asked,
+                scores=then[metric],
+                questions=asked,
+                run_questions=asked,
                 pivot=self._pivot,
-                pivot_then=self._pivot,
+                run_pivot=self._pivot,
             )
             verdicts += judge_gates(gates, now.__getitem__, baseline=side)
         return verdicts

@@ -83,9 +83,9 @@ def ours(then: Flags, now: Flags) -> str:
     side = BaselineSide(
         name="v1",
         metric="factual_accuracy",
-        then={"hi": scores(then)},
-        asked_then=asked,
-        asked_now=asked,
+        scores={"hi": scores(then)},
+        questions=asked,
+        run_questions=asked,
     )
     limits = Threshold(
         benchmark="b", metric="factual_accuracy", language="hi", max_drop=LIMIT, min_n=10

@@ -340,35 +340,6 @@ class Estimate:
     share: bool = False
     """Whether the value is a share, or a difference of shares; people read it in percent."""
 
-    @classmethod
-    def none(
-        cls,
-        reason: str,
-        *,
-        metric: str,
-        language: str,
-        unscored: int = 0,
-        pivot: str = "",
-        baseline: str = "",
-        trend: bool = False,
-        share: bool = False,
-    ) -> Estimate:
-        """Return an estimate that says why there is none."""
-        return cls(
-            metric=metric,
-            language=language,
-            value=None,
-            low=None,
-            high=None,
-            n=0,
-            unscored=unscored,
-            reason=reason,
-            pivot=pivot,
-            baseline=baseline,
-            trend=trend,
-            share=share,
-        )
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Threshold:

@@ -94,12 +94,12 @@ class Baseline:
         return BaselineSide(
             name=self.name(benchmark),
             metric=metric,
-            then=self.source.scores(benchmark, metric),
-            asked_then=self.source.questions(benchmark),
-            asked_now=asked,
-            pivot=pivot,
-            pivot_then=self.source.pivot(benchmark),
-            labels_then=cache(partial(self.source.labels, benchmark, metric)),
+            scores=self.source.scores(benchmark, metric),
+            questions=self.source.questions(benchmark),
+            run_questions=asked,
+            pivot=self.source.pivot(benchmark),
+            run_pivot=pivot,
+            labels=cache(partial(self.source.labels, benchmark, metric)),
         )
 
 

@@ -144,8 +144,9 @@ def corrected(
     """
     without = replace(estimate, low=None, high=None, p=None)
     for name, side in sides.items():
-        if side.lacks:
-            return replace(without, reason=f"{name}: {side.lacks}" if name else side.lacks)
+        if side.shortage:
+            prefix = f"{name}: " if name else ""
+            return replace(without, reason=f"{prefix}{side.shortage}")
 
     def interval(alpha: float) -> Interval:
         return combine([side.interval(alpha) for side in sides.values()])
@@ -161,7 +162,7 @@ def corrected(
     effect = Effect(value=result.value, n=estimate.n, interval=ends)
     counts = [side.labelled for side in sides.values()]
     return replace(
-        effect.put(estimate, measure),
+        effect.fill(estimate, measure),
         skewed_low=result.low if estimate.skewed_low is not None else None,
         tested="",
         reason=reason,
@@ -286,9 +287,9 @@ class LabelledSide:
         self.cannot_tell = sum(label.cannot_tell for label in labels_of.values())
         after = sum(score.value is not None for score in scores) - len(labels_of)
         # Of flags whatever people would say of those without a label is in the interval.
-        self.lacks = _lacks(self.labelled, {} if flag else sizes, drawn, after=after)
-        if self.lacks and self.cannot_tell:
-            self.lacks += f"; {nobody_could_tell(self.cannot_tell)}"
+        self.shortage = _shortage(self.labelled, {} if flag else sizes, drawn, after=after)
+        if self.shortage and self.cannot_tell:
+            self.shortage += f"; {nobody_could_tell(self.cannot_tell)}"
         """Why labels and judge give no estimate; empty where they do."""
         self.interval: Callable[[float], Interval]
         """Gives what people would find, with the interval that misses with some probability."""
@@ -300,7 +301,9 @@ class LabelledSide:
             )
 
 
-def _lacks(labelled: int, sizes: Mapping[str, int], drawn: Mapping[str, int], *, after: int) -> str:
+def _shortage(
+    labelled: int, sizes: Mapping[str, int], drawn: Mapping[str, int], *, after: int
+) -> str:
     """Say why labels are not enough; empty where they are."""
     if labelled < LEAST_LABELS:
         return (

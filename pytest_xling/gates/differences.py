@@ -86,23 +86,23 @@ def gap_estimate(
     check_scores(scores, metric=measure.metric, language=measure.language)
     check_scores(others, metric=measure.metric, language=pivot or measure.language)
     sides = paired_questions(scores, others) if sides is None else sides
-    sign, values = measure.sign, list(sides.values())
-    means = {question: sign * (there - here) for question, (here, there) in sides.items()}
+    sign = measure.sign
+    means = {question: sign * (other - own) for question, (own, other) in sides.items()}
     gaps = list(means.values())
     unscored = len({cluster_of(score) for score in scores}) - len(gaps)
-    empty = replace(measure.none(unscored=unscored), pivot=pivot, baseline=baseline)
+    empty = measure.none(unscored=unscored, pivot=pivot, baseline=baseline)
     if not gaps:
         return replace(empty, reason=_why_none(scores, others, pivot or baseline))
     estimate = replace(
         empty, value=mean_of(gaps), n=len(gaps), signature=_one_signature(scores, others)
     )
     if not measure.share:
-        lost = most_lost([there for _, there in values], measure)
-        at = paired_mean(gaps, alpha=measure.alpha, widest=measure.reach, lost=lost)
-        return _of_numbers(estimate, measure, at, gaps, even=_NO_SPREAD)
+        lost = most_lost([other for _, other in sides.values()], measure)
+        gap = paired_mean(gaps, alpha=measure.alpha, widest=measure.reach, lost=lost)
+        return _of_numbers(estimate, measure, gap, gaps, even=_NO_SPREAD)
     pairs = {
-        question: [sign * (there - here) for here, there in both]
-        for question, both in answer_pairs(scores, others).items()
+        question: [sign * (other - own) for own, other in values]
+        for question, values in answer_pairs(scores, others).items()
     }
     counts = [
         Discordance(
@@ -127,7 +127,7 @@ def gap_estimate(
         return by_score
 
     effect = Effect(value=mean_of(gaps), n=len(gaps), interval=lambda _alpha: ends, test=p)
-    return effect.put(estimate, measure)
+    return effect.fill(estimate, measure)
 
 
 def relative_drop(
@@ -159,7 +159,7 @@ def relative_drop(
     ratio: MeanRatio | RateRatio = mean_ratio(means)
     now, then = ratio.first, ratio.second
     figures = Figures.fitting([now, then], share=measure.share)
-    seen = f"{figures.value(now)} after {figures.value(then)}"
+    both = f"{figures.value(now)} after {figures.value(then)}"
     if measure.share and then:
         pairs = answer_pairs(scores, others)
         # A question whose repeats have no partner by number still has its mean.
@@ -167,12 +167,12 @@ def relative_drop(
     ends = ratio.interval(alpha=alpha) if then else None
     if ends is None:
         reaches = "interval reaches" if then else "mean is"
-        reason = f"{seen}: the baseline's {reaches} 0, of which no share is known"
+        reason = f"{both}: the baseline's {reaches} 0, of which no share is known"
         return replace(estimate, reason=f"{reason}; limit the drop in the metric's units")
     estimate = replace(
         estimate,
         value=sign * (1 - now / then),
-        tested="; ".join(filter(None, (seen, absolute.tested))),
+        tested="; ".join(filter(None, (both, absolute.tested))),
     )
     if not measure.share and paired_mean([a - now / then * b for a, b in means]).even:
         lost = most_lost([b for _, b in means], measure)
@@ -215,12 +215,12 @@ def trend_estimate(scores: Sequence[Score], measure: Measure) -> Estimate:
     claims = _by_level(scores)
     worse = [-measure.sign * rise for rise in _slopes(claims).values()]
     unscored = len({cluster_of(score) for score in scores}) - len(worse)
-    empty = replace(measure.none(unscored=unscored), trend=True)
+    empty = measure.none(unscored=unscored, trend=True)
     if not worse:
         scored = any(score.value is not None for score in scores)
         reason = "no claim has values at two levels" if scored else why_none(scores)
         return replace(empty, reason=reason)
-    most = steepest({level for at in claims.values() for level in at})
+    most = steepest({level for means in claims.values() for level in means})
     reach = 1.0 if measure.share else measure.reach
     # What stands for a claim may be beyond what its slope can be.
     furthest = None if reach is None else max(reach * most, *map(abs, worse))
@@ -242,24 +242,24 @@ def trend_estimate(scores: Sequence[Score], measure: Measure) -> Estimate:
 
 
 def _of_numbers(
-    estimate: Estimate, measure: Measure, at: PairedMean, worse: Sequence[float], *, even: str
+    estimate: Estimate, measure: Measure, mean: PairedMean, worse: Sequence[float], *, even: str
 ) -> Estimate:
     """Return the estimate of a mean difference of numbers."""
-    if at.even and at.low is None:
-        return replace(estimate, p=_p_of_even(at), reason=even)
+    if mean.even and mean.low is None:
+        return replace(estimate, p=_p_of_even(mean), reason=even)
     return replace(
         estimate,
-        low=at.low,
-        high=at.high,
-        p=at.p(measure.limit + NOISE),
-        error=at.error if at.even else None,
+        low=mean.low,
+        high=mean.high,
+        p=mean.p(measure.limit + NOISE),
+        error=mean.error if mean.even else None,
         skewed_low=skewed_low(worse, alpha=measure.alpha),
     )
 
 
-def _p_of_even(at: PairedMean) -> float | None:
+def _p_of_even(mean: PairedMean) -> float | None:
     """Return the p of equal differences: what does not differ at all is no sign of one."""
-    return 1.0 if abs(at.mean) <= NOISE else None
+    return 1.0 if abs(mean.mean) <= NOISE else None
 
 
 def most_lost(others: Sequence[float], measure: Measure) -> float | None:
@@ -292,8 +292,8 @@ def claim_slopes(scores: Sequence[Score]) -> dict[Cluster, float]:
 
 
 def _slopes(claims: Mapping[Cluster, Mapping[int, float]]) -> dict[Cluster, float]:
-    steep = {claim: at for claim, at in sorted(claims.items()) if len(at) > 1}
-    return dict(zip(steep, slopes(list(steep.values())), strict=True))
+    several = {claim: means for claim, means in sorted(claims.items()) if len(means) > 1}
+    return dict(zip(several, slopes(list(several.values())), strict=True))
 
 
 def _by_level(scores: Sequence[Score]) -> dict[Cluster, dict[int, float]]:
@@ -304,8 +304,8 @@ def _by_level(scores: Sequence[Score]) -> dict[Cluster, dict[int, float]]:
         if score.value is not None and score.level is not None:
             values[cluster_of(score)][score.level].append(finite(score))
     return {
-        claim: {level: mean_of(level_values) for level, level_values in sorted(at.items())}
-        for claim, at in values.items()
+        claim: {level: mean_of(level_values) for level, level_values in sorted(levels.items())}
+        for claim, levels in values.items()
     }
 
 
@@ -328,8 +328,8 @@ def _by_counts(scores: Sequence[Score]) -> str:
 
 def _by_means(claims: Mapping[Cluster, Mapping[int, float]]) -> str:
     means: defaultdict[int, list[float]] = defaultdict(list)
-    for at in claims.values():
-        for level, mean in at.items():
+    for by_level in claims.values():
+        for level, mean in by_level.items():
             means[level].append(mean)
     return f"by level {' '.join(f'{mean_of(values):.3g}' for _, values in sorted(means.items()))}"
 

@@ -3,7 +3,7 @@
 An :class:`Effect` is what the statistics know of a number: its value, the interval for any alpha,
 and how likely a limit is the truth. Each kind of estimate makes one (:func:`rate`, :func:`mean`,
 those of :mod:`pytest_xling.gates.differences`, :mod:`~pytest_xling.gates.overall` and
-:mod:`~pytest_xling.gates.corrected`), and :meth:`Effect.put` writes it down.
+:mod:`~pytest_xling.gates.corrected`), and :meth:`Effect.fill` puts it into an estimate.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_xling.errors import EvaluationError
 from pytest_xling.gates.pairing import cluster_of, mean_of, metric_class, temperature_of
@@ -81,14 +81,19 @@ class Measure:
         """The one limit of what compares; 0 where none is set."""
         return self.limits[0] if self.limits else 0.0
 
-    def none(self, reason: str = "", *, unscored: int = 0) -> Estimate:
-        """Return an estimate that says why there is none."""
-        return Estimate.none(
-            reason,
+    def none(self, reason: str = "", *, unscored: int = 0, **kind: Any) -> Estimate:
+        """Return an estimate of a *kind* (pivot, baseline or trend) that says why there is none."""
+        return Estimate(
             metric=self.metric,
             language=self.language,
+            value=None,
+            low=None,
+            high=None,
+            n=0,
             unscored=unscored,
+            reason=reason,
             share=self.share,
+            **kind,
         )
 
 
@@ -127,7 +132,7 @@ class Effect:
 
         return p_by_room(room)
 
-    def put(self, estimate: Estimate, measure: Measure) -> Estimate:
+    def fill(self, estimate: Estimate, measure: Measure) -> Estimate:
         """Return *estimate* with the value, the interval and the p of this effect."""
         low, high, error = self.interval(measure.alpha)
         known = low is not None or self.test is not None
@@ -145,12 +150,12 @@ class Effect:
 
 def rate(flags: Sequence[float], clusters: Sequence[Hashable]) -> Effect:
     """Return the rate of flags, with an exact interval."""
-    seen = ClusteredRate(flags, clusters)
+    clustered = ClusteredRate(flags, clusters)
     return Effect(
         value=mean_of(flags),
         n=len(flags),
-        interval=lambda alpha: Ends(*seen.interval(alpha=alpha)),
-        test=seen.p,
+        interval=lambda alpha: Ends(*clustered.interval(alpha=alpha)),
+        test=clustered.p,
     )
 
 
@@ -162,11 +167,11 @@ def mean(
     weights: Sequence[float] | None = None,
 ) -> Effect:
     """Return the mean of numbers, with an interval for skewed ones."""
-    seen = SkewedMean(values, clusters, bounds=bounds, weights=weights)
+    skewed = SkewedMean(values, clusters, bounds=bounds, weights=weights)
 
     def interval(alpha: float) -> Ends:
-        around = seen.interval(alpha)
-        return Ends(around.low, around.high, around.error) if around else Ends()
+        ends = skewed.interval(alpha)
+        return Ends(ends.low, ends.high, ends.error) if ends else Ends()
 
     weighed = zip(values, weights or [1 / len(values)] * len(values), strict=True)
     value = math.fsum(v * w for v, w in weighed) if weights else mean_of(values)
@@ -174,7 +179,7 @@ def mean(
         value=value,
         n=len(values),
         interval=interval,
-        test=seen.p if seen.has_spread else None,
+        test=skewed.p if skewed.has_spread else None,
     )
 
 
@@ -200,7 +205,7 @@ def estimate(scores: Sequence[Score], measure: Measure) -> Estimate:
     check_values(values, measure)
     effect = rate(values, clusters) if measure.share else mean(values, clusters, measure.bounds)
     result = replace(
-        effect.put(measure.none(unscored=unscored), measure),
+        effect.fill(measure.none(unscored=unscored), measure),
         flagged=int(sum(values)) if measure.share else 0,
         signature=next(score.signature for score in scores if score.value is not None),
     )
@@ -240,7 +245,7 @@ def cases_estimate(
     raised = [sum(of_case[:repeats]) for of_case in flags]
     unanswered = [max(0, repeats - len(of_case)) for of_case in flags]
 
-    def at(missing: int) -> Estimate:
+    def share_bad(missing: int) -> Estimate:
         """Return the share where so many of each repeat without a value count as flagged."""
         bad = [float(n + missing * m > flagged) for n, m in zip(raised, unanswered, strict=True)]
         firsts = [
@@ -249,15 +254,15 @@ def cases_estimate(
         ]
         return estimate(firsts, measure)
 
-    best, worst = at(0), at(1)
+    best, worst = share_bad(0), share_bad(1)
     clusters = [cluster_of(answers[0]) for answers in cases]
-    right = (_pass_k(flags, clusters, k, alpha=measure.alpha) for k in (1, repeats))
+    pass_k = (_pass_k(flags, clusters, k, alpha=measure.alpha) for k in (1, repeats))
     return replace(
         best,
         high=worst.high,
         per_case=True,
         unknown=worst.flagged - best.flagged,
-        tested=", ".join(filter(None, right)),
+        tested=", ".join(filter(None, pass_k)),
     )
 
 
@@ -276,9 +281,9 @@ def _pass_k(
     ]
     if not clean:
         return ""
-    right = mean([share for share, _ in clean], [cluster for _, cluster in clean], (0.0, 1.0))
-    text = f"pass^{k} {percent(right.value)}"
-    low, high, _ = right.interval(alpha)
+    effect = mean([share for share, _ in clean], [cluster for _, cluster in clean], (0.0, 1.0))
+    text = f"pass^{k} {percent(effect.value)}"
+    low, high, _ = effect.interval(alpha)
     if low is None or high is None:
         return text
     return f"{text} ({interval(percent(low), percent(high), alpha)})"
@@ -354,5 +359,5 @@ def why_none(scores: Sequence[Score]) -> str:
     reasons = Counter(score.reason or "no reason given" for score in scores)
     # The commonest; of equally common ones the first in the alphabet, whatever the order.
     reason, count = min(reasons.items(), key=lambda item: (-item[1], item[0]))
-    of = f"{count} of them: " if len(reasons) > 1 else ""
-    return f"none of {len(scores)} answers could be scored; {of}{reason}"
+    counted = f"{count} of them: " if len(reasons) > 1 else ""
+    return f"none of {len(scores)} answers could be scored; {counted}{reason}"

@@ -102,7 +102,7 @@ def judge(
 
 def undecided(gate: GateSpec, baseline: str, reason: str) -> Verdict:
     """Return the error verdict of a drop that cannot be judged."""
-    estimate = replace(gate.measure.none(reason), baseline=baseline)
+    estimate = gate.measure.none(reason, baseline=baseline)
     return Verdict(
         case=gate.id, outcome="error", estimate=estimate, threshold=gate.threshold, reason=reason
     )

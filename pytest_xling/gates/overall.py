@@ -171,8 +171,8 @@ def _estimate(
     if compared:
         lacking = len({cluster_of(score) for score in of_all}) - len(questions)
     reason = "no question has a value on both sides" if compared else why_none(of_all)
-    empty = replace(
-        measure.none(reason, unscored=lacking), pivot=gate.pivot or "", trend=gate.kind == "trend"
+    empty = measure.none(
+        reason, unscored=lacking, pivot=gate.pivot or "", trend=gate.kind == "trend"
     )
     if not weights:
         return empty

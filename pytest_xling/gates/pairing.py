@@ -79,8 +79,8 @@ def labels_at(scores: Sequence[Score], labels: Labels) -> Labels:
     """Return the labels of the answers that have a value."""
     if not labels:
         return labels
-    there = {(score.sample_id, score.condition) for score in scores if score.value is not None}
-    return {key: label for key, label in labels.items() if key in there}
+    scored = {(score.sample_id, score.condition) for score in scores if score.value is not None}
+    return {answer: label for answer, label in labels.items() if answer in scored}
 
 
 def level_name(level: int) -> str:
@@ -124,8 +124,8 @@ def sample_means(scores: Sequence[Score]) -> dict[tuple[str, str], dict[float, f
             of_sample = values.setdefault((score.benchmark, score.sample_id), {})
             of_sample.setdefault(temperature_of(score.condition), []).append(finite(score))
     return {
-        sample: {at: mean_of(repeats) for at, repeats in by_temperature.items()}
-        for sample, by_temperature in values.items()
+        sample: {temperature: mean_of(repeats) for temperature, repeats in means.items()}
+        for sample, means in values.items()
     }
 
 
@@ -145,12 +145,12 @@ def paired_questions(
     Raises:
         EvaluationError: as :func:`sample_means`.
     """
-    ours, theirs = sample_means(scores), sample_means(others)
+    own_means, other_means = sample_means(scores), sample_means(others)
     questions = {(score.benchmark, score.sample_id): cluster_of(score) for score in scores}
     pairs: defaultdict[Cluster, list[tuple[float, float]]] = defaultdict(list)
-    for sample, here in ours.items():
-        there = theirs.get(sample, {})
-        if shared := [(mean, there[at]) for at, mean in here.items() if at in there]:
+    for sample, own in own_means.items():
+        other = other_means.get(sample, {})
+        if shared := [(own[t], other[t]) for t in own if t in other]:  # temperatures
             pairs[questions[sample]].append(_mean_pair(shared))
     return {question: _mean_pair(means) for question, means in pairs.items()}
 
@@ -168,12 +168,12 @@ def answer_pairs(
 
     Answers are paired by sample and condition, a repeat with the same repeat.
     """
-    theirs = {(score.benchmark, score.sample_id, score.condition): score.value for score in others}
+    values = {(score.benchmark, score.sample_id, score.condition): score.value for score in others}
     pairs: defaultdict[Cluster, list[tuple[float, float]]] = defaultdict(list)
     for score in scores:
-        there = theirs.get((score.benchmark, score.sample_id, score.condition))
-        if score.value is not None and there is not None:
-            pairs[cluster_of(score)].append((score.value, there))
+        other = values.get((score.benchmark, score.sample_id, score.condition))
+        if score.value is not None and other is not None:
+            pairs[cluster_of(score)].append((score.value, other))
     return pairs
 
 
@@ -220,21 +220,23 @@ class BaselineSide:
     name: str
     """What to call the baseline."""
     metric: str
-    then: Mapping[str, Sequence[Score]]
+    scores: Mapping[str, Sequence[Score]]
     """The baseline's scores by language."""
-    asked_then: Questions
-    asked_now: Questions
+    questions: Questions
+    """What the baseline was asked."""
+    run_questions: Questions
+    """What the run was asked."""
     pivot: str | None = None
-    """The language others are compared with."""
-    pivot_then: str | None = None
-    """The language they were compared with; None where it is not known."""
-    labels_then: Callable[[str], Labels] = lambda _language: {}
+    """The language others are compared with in the baseline; None where it is not known."""
+    run_pivot: str | None = None
+    """That of the run."""
+    labels: Callable[[str], Labels] = lambda _language: {}
     """Gives people's labels of the baseline's answers in a language, by sample and condition."""
 
     @cached_property
     def _claims(self) -> tuple[_Claims, _Claims]:
-        """The samples of each claim, now and then."""
-        return _claims(self.asked_now), _claims(self.asked_then)
+        """The samples of each claim, of the run and of the baseline."""
+        return _claims(self.run_questions), _claims(self.questions)
 
     def comparison(
         self, scores: Sequence[Score], language: str, *, labels: Labels, sign: float
@@ -247,13 +249,13 @@ class BaselineSide:
             labels: of the run's answers.
             sign: 1 where higher values are better, -1 where lower ones are.
         """
-        then: defaultdict[str, list[Score]] = defaultdict(list)
-        for score in self.then.get(language, ()):
-            then[score.sample_id].append(score)
+        known: defaultdict[str, list[Score]] = defaultdict(list)
+        for score in self.scores.get(language, ()):
+            known[score.sample_id].append(score)
         asked = {score.sample_id for score in scores}
-        both = {sample for sample in asked if sample in then and self._same(sample, language)}
+        both = {id_ for id_ in asked if id_ in known and self._is_same(id_, language)}
         own = [score for score in scores if score.sample_id in both]
-        others = [score for sample in sorted(both) for score in then[sample]]
+        others = [score for sample in sorted(both) for score in known[sample]]
         refused, counts = self._refused(own, others), f"{len(both)} of {len(asked)} questions"
         if not refused and len(both) < LEAST_SHARED * len(asked):
             refused = f"{self.name} has only {counts}, fewer than half"
@@ -262,7 +264,7 @@ class BaselineSide:
             others=others,
             sides={
                 THIS_RUN: Side(own, labels, -sign),
-                self.name: Side(others, self.labels_then(language), sign),
+                self.name: Side(others, self.labels(language), sign),
             },
             asked=len({cluster_of(score) for score in scores}),
             note=f"{self.name} has {counts}" if len(both) < len(asked) else "",
@@ -277,38 +279,34 @@ class BaselineSide:
         ours = sorted({score.signature for score in own if score.value is not None})
         theirs = sorted({score.signature for score in others if score.value is not None})
         if ours and theirs and ours != theirs:
-            pairs = ((now, then) for now in ours for then in theirs if now != then)
-            difference = " / ".join(differing(now, then) for now, then in pairs)
+            pairs = ((mine, other) for mine in ours for other in theirs if mine != other)
+            difference = " / ".join(differing(mine, other) for mine, other in pairs)
             return f"made in another way than in {self.name}: {difference}"
-        if metric.unit == "pivot" and self.pivot_then not in {None, self.pivot}:
+        if metric.unit == "pivot" and self.pivot not in {None, self.run_pivot}:
             return (
                 f"made in another way than in {self.name}: "
-                f"pivot: {self.pivot_then} there, {self.pivot} here"
+                f"pivot: {self.pivot} there, {self.run_pivot} here"
             )
-        return "" if self.then else f"{self.name} has no scores of this metric"
+        return "" if self.scores else f"{self.name} has no scores of this metric"
 
-    def _same(self, sample: str, language: str) -> bool:
+    def _is_same(self, sample: str, language: str) -> bool:
         """Tell whether both have asked the same, in all that one score of a sample rests on."""
-        now, then = self.asked_now.get((sample, language)), self.asked_then.get((sample, language))
-        if now is None or then is None or not now.is_same(then):
+        asked, known = self.run_questions, self.questions
+        if not _is_same_question(asked, known, (sample, language)):
             return False
         unit = metric_class(self.metric).unit
-        keys: list[tuple[str, str]] = []
-        if unit == "pivot" and self.pivot is not None:
-            keys.append((sample, self.pivot))
-        if unit in {"levels", "neutral"}:
-            claims_now, claims_then = self._claims
-            claim = claims_now.get((now.cluster, language), set())
-            before = claims_then.get((then.cluster, language), set())
-            if unit == "levels" and claim != before:
-                return False
-            keys += [(other, language) for other in claim & before]
-        return all(
-            key in self.asked_now
-            and key in self.asked_then
-            and self.asked_now[key].is_same(self.asked_then[key])
-            for key in keys
+        if unit == "pivot" and self.run_pivot is not None:
+            return _is_same_question(asked, known, (sample, self.run_pivot))
+        if unit not in {"levels", "neutral"}:
+            return True
+        in_run, in_baseline = (
+            claims.get((questions[sample, language].cluster, language), set())
+            for claims, questions in zip(self._claims, (asked, known), strict=True)
         )
+        if unit == "levels" and in_run != in_baseline:
+            return False
+        both = in_run & in_baseline
+        return all(_is_same_question(asked, known, (each, language)) for each in both)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -353,18 +351,18 @@ class GateInputs:
         return Comparison(own=own, others=others, sides=sides, asked=asked, steepest=steep)
 
 
-def differing(here: str, there: str) -> str:
+def differing(own: str, other: str) -> str:
     """Say in which fields two signatures differ: ``text_in: english there, native here``.
 
     Args:
-        here: the signature of the run, such as ``sim_sent|v1|encoder:e5|text_in:native``.
-        there: that of the baseline.
+        own: the signature of the run, such as ``sim_sent|v1|encoder:e5|text_in:native``.
+        other: that of the baseline.
     """
-    ours, theirs = _fields(here), _fields(there)
+    ours, others = _fields(own), _fields(other)
     differences = [
-        f"{name}: {theirs.get(name, 'nothing')} there, {ours.get(name, 'nothing')} here"
-        for name in {**ours, **theirs}
-        if ours.get(name) != theirs.get(name)
+        f"{name}: {others.get(name, 'nothing')} there, {ours.get(name, 'nothing')} here"
+        for name in {**ours, **others}
+        if ours.get(name) != others.get(name)
     ]
     more = f"; and {len(differences) - _SHOWN} more" if len(differences) > _SHOWN else ""
     return "; ".join(differences[:_SHOWN]) + more
@@ -378,6 +376,11 @@ def _fields(signature: str) -> dict[str, str]:
         key, colon, value = part.partition(":")
         fields[key if colon else "version"] = value if colon else part
     return fields
+
+
+def _is_same_question(asked: Questions, known: Questions, place: tuple[str, str]) -> bool:
+    """Tell whether a sample in a language is in both, and reads the same."""
+    return place in asked and place in known and asked[place].is_same(known[place])
 
 
 def _claims(asked: Questions) -> _Claims:

@@ -79,9 +79,11 @@ def baseline(
     then: Mapping[str, Sequence[Score]], now: Iterable[Score], *, metric: str = "m", **more: Any
 ) -> BaselineSide:
     """Return the side of a baseline that was asked what it has scores of, but for *more*."""
-    asked_then = asked(one for scores in then.values() for one in scores)
-    questions = {"asked_then": asked_then, "asked_now": asked(now)}
-    return BaselineSide(name="base-1", metric=metric, then=then, **questions | more)
+    questions = {
+        "questions": asked(one for scores in then.values() for one in scores),
+        "run_questions": asked(now),
+    }
+    return BaselineSide(name="base-1", metric=metric, scores=then, **questions | more)
 
 
 def judge_gate(

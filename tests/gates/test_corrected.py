@@ -121,7 +121,7 @@ def side(then: list[Score], labels: Labels) -> BaselineSide:
     """Return a baseline that was asked the same questions."""
     known = {"hi": labels}
     return baseline(
-        {"hi": then}, then, metric=METRIC, labels_then=lambda language: known.get(language, {})
+        {"hi": then}, then, metric=METRIC, labels=lambda language: known.get(language, {})
     )
 
 

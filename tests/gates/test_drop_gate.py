@@ -57,10 +57,11 @@ def test_a_question_that_reads_otherwise_is_another() -> None:
     """The same id with another text, or another right answer, is not compared."""
     now, then = _scores(NOW), _scores(THEN)
     some = asked(then) | asked(then[:1], version=" v2")
-    found = baseline({"hi": then}, now, metric=METRIC, asked_then=some).shared(now)
-    assert (8, 7) == (found.asked, found.shared)
+    side = baseline({"hi": then}, now, metric=METRIC, questions=some)
+    found = side.comparison(now, "hi", labels={}, sign=1.0)
+    assert (8, "base-1 has 7 of 8 questions") == (found.asked, found.note)
     assert {f"q{number}" for number in range(1, 8)} == {score.sample_id for score in found.others}
-    verdict = _judge(now, then, asked_then=asked(then, version=" v2"))
+    verdict = _judge(now, then, questions=asked(then, version=" v2"))
     assert "error" == verdict.outcome
     assert "base-1 has only 0 of 8 questions, fewer than half" == verdict.reason
 
@@ -138,9 +139,10 @@ def test_readings_of_several_answers_need_all_their_questions(
     scores = [one for one in at_levels([[1.0] * 5] * 4, metric=metric) if one.level == level]
     now = QUERIES | ENGLISH if metric == "flip_to_false" else QUERIES
     side = baseline(
-        {"hi": scores}, scores, metric=metric, asked_now=now, asked_then=then, pivot="en"
+        {"hi": scores}, scores, metric=metric, run_questions=now, questions=then, run_pivot="en"
     )
-    shared = {one.cluster for one in side.shared(scores).scores}
+    found = side.comparison(scores, "hi", labels={}, sign=1.0)
+    shared = {one.cluster for one in found.own}
     assert {"c0", "c1", "c2", "c3"} - {lacks} == shared
 
 
