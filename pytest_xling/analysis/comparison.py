@@ -6,11 +6,10 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from pytest_xling.errors import ConfigError, EvaluationError
+from pytest_xling.errors import EvaluationError
 from pytest_xling.gates.differences import gap_estimate
 from pytest_xling.gates.estimate import Measure
-from pytest_xling.gates.pairing import paired_questions
-from pytest_xling.registry import load
+from pytest_xling.gates.pairing import metric_class, paired_questions
 from pytest_xling.stats.effect_size import cohen_dz
 from pytest_xling.stats.p_values import benjamini_hochberg, holm
 from pytest_xling.store.questions import question_digests
@@ -122,7 +121,9 @@ def compare(
             by_place = scores_by_place(connection, run.run_id, own_steps)
             here = {language: scores for (_, _, language), scores in sorted(by_place.items())}
             changes += (_change(scores, side) for scores in here.values())
-            missing += ((benchmark, metric, code) for code in sorted(side.then) if code not in here)
+            missing += (
+                (benchmark, metric, code) for code in sorted(side.scores) if code not in here
+            )
         missing += (
             (benchmark, metric, "")
             for metric in baseline.source.metrics(benchmark)
@@ -141,25 +142,25 @@ def _change(scores: Sequence[Score], side: BaselineSide) -> Change:
     first = scores[0]
     measure = Measure.of(first.metric, first.language, alpha=ALPHA, limits=(0.0,))
     share = measure.share
-    paired = side.shared(scores)
+    compared = side.comparison(scores, first.language)
     row = Change(
         benchmark=first.benchmark,
         metric=first.metric,
         language=first.language,
         baseline=side.name,
         share=share,
-        better=_better(first.metric),
-        asked=paired.asked,
-        shared=paired.shared,
+        better=metric_class(first.metric).better,
+        asked=len({score.sample_id for score in scores}),
+        shared=len({score.sample_id for score in compared.own}),
         effect="risk_difference" if share else "cohen_dz",
     )
-    if paired.refused:
-        return replace(row, reason=paired.refused)
+    if compared.refused:
+        return replace(row, reason=compared.refused)
     try:
-        sides = paired_questions(paired.scores, paired.others)
+        sides = paired_questions(compared.own, compared.others)
         estimate = gap_estimate(
-            paired.scores,
-            paired.others,
+            compared.own,
+            compared.others,
             replace(measure, better="lower"),  # so that what is above 0 has grown
             baseline=side.name,
             sides=sides,
@@ -184,15 +185,6 @@ def _change(scores: Sequence[Score], side: BaselineSide) -> Change:
         reason=estimate.reason,
         differences=differences,
     )
-
-
-def _better(metric: str) -> Better | None:
-    """Return a metric's good end; None where neither is, or it is not installed any more."""
-    try:
-        better: Better | None = load("metric", metric).better
-    except ConfigError:
-        return None
-    return better
 
 
 def _corrected(changes: Sequence[Change]) -> Iterator[Change]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -197,10 +197,10 @@ class Comparison:
     own: Sequence[Score]
     others: Sequence[Score] = ()
     """Of the pivot language, or of the baseline."""
-    sides: Mapping[str, Side]
-    """What labels may correct, by its name in messages."""
     asked: int
     """How many questions, or claims, the run has scores of, compared or not."""
+    sides: Mapping[str, Side] = field(default_factory=dict)
+    """What labels may correct, by its name in messages."""
     note: str = ""
     refused: str = ""
     """Why they are not compared; empty where they can be."""
@@ -238,17 +238,8 @@ class BaselineSide:
         """The samples of each claim, of the run and of the baseline."""
         return _claims(self.run_questions), _claims(self.questions)
 
-    def comparison(
-        self, scores: Sequence[Score], language: str, *, labels: Labels, sign: float
-    ) -> Comparison:
-        """Return those of *scores*, perhaps of one level, that have a counterpart, and these.
-
-        Args:
-            scores: of the run, in one language.
-            language: its code.
-            labels: of the run's answers.
-            sign: 1 where higher values are better, -1 where lower ones are.
-        """
+    def comparison(self, scores: Sequence[Score], language: str) -> Comparison:
+        """Return those of *scores*, perhaps of one level, that have a counterpart, and these."""
         known: defaultdict[str, list[Score]] = defaultdict(list)
         for score in self.scores.get(language, ()):
             known[score.sample_id].append(score)
@@ -262,10 +253,6 @@ class BaselineSide:
         return Comparison(
             own=own,
             others=others,
-            sides={
-                THIS_RUN: Side(own, labels, -sign),
-                self.name: Side(others, self.labels(language), sign),
-            },
             asked=len({cluster_of(score) for score in scores}),
             note=f"{self.name} has {counts}" if len(both) < len(asked) else "",
             refused=refused,
@@ -327,7 +314,12 @@ class GateInputs:
         own = at_level(self.scores(language), level)
         labels = labels_at(own, self.labels(language))
         if gate.kind == "drop" and self.baseline is not None:
-            return self.baseline.comparison(own, language, labels=labels, sign=sign)
+            compared = self.baseline.comparison(own, language)
+            sides = {
+                THIS_RUN: Side(compared.own, labels, -sign),
+                self.baseline.name: Side(compared.others, self.baseline.labels(language), sign),
+            }
+            return replace(compared, sides=sides)
         others: Sequence[Score] = ()
         steep = 1.0
         if gate.pivot is not None:

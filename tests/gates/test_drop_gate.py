@@ -58,7 +58,7 @@ def test_a_question_that_reads_otherwise_is_another() -> None:
     now, then = _scores(NOW), _scores(THEN)
     some = asked(then) | asked(then[:1], version=" v2")
     side = baseline({"hi": then}, now, metric=METRIC, questions=some)
-    found = side.comparison(now, "hi", labels={}, sign=1.0)
+    found = side.comparison(now, "hi")
     assert (8, "base-1 has 7 of 8 questions") == (found.asked, found.note)
     assert {f"q{number}" for number in range(1, 8)} == {score.sample_id for score in found.others}
     verdict = _judge(now, then, questions=asked(then, version=" v2"))
@@ -141,7 +141,7 @@ def test_readings_of_several_answers_need_all_their_questions(
     side = baseline(
         {"hi": scores}, scores, metric=metric, run_questions=now, questions=then, run_pivot="en"
     )
-    found = side.comparison(scores, "hi", labels={}, sign=1.0)
+    found = side.comparison(scores, "hi")
     shared = {one.cluster for one in found.own}
     assert {"c0", "c1", "c2", "c3"} - {lacks} == shared
 
