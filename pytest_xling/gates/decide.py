@@ -218,10 +218,11 @@ def _judge_gate(gate: GateSpec, inputs: GateInputs) -> Verdict:
     if compared.refused:
         return undecided(gate, name, compared.refused)
     estimate = _estimate(gate, compared, name)
+    sides = compared.sides
     # By a rule each flagged answer counts.
-    uses_labels = limits.estimate != "judge" and kind != "cases" and not is_rule(limits, kind)
-    sides = compared.sides if uses_labels else {}
-    if not inputs.at_look and wants_labels(limits, sides):
+    labelled = limits.estimate != "judge" and kind != "cases" and not is_rule(limits, kind)
+    labelled &= limits.estimate == "corrected" or any(side.labels for side in sides.values())
+    if labelled and not inputs.at_look and wants_labels(limits, sides):
         estimate = _corrected(gate, estimate, compared)
     verdict = judge(estimate, limits, case=gate.id, kind=kind)
     if verdict.outcome == "pass" and name and estimate.n < LEAST_SHARED * compared.answered:
@@ -230,7 +231,7 @@ def _judge_gate(gate: GateSpec, inputs: GateInputs) -> Verdict:
         verdict = replace(verdict, outcome="inconclusive", reason=f"{verdict.reason}; {lost}")
     if compared.note:
         verdict = replace(verdict, reason=f"{verdict.reason}; {compared.note}")
-    return with_label_note(verdict, sides, at_look=inputs.at_look)
+    return with_label_note(verdict, sides, at_look=inputs.at_look) if labelled else verdict
 
 
 def _estimate(gate: GateSpec, compared: Comparison, baseline: str) -> Estimate:
