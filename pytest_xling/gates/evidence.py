@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from pytest_xling.errors import ConfigError
 from pytest_xling.gates.reasons import needed
+from pytest_xling.interfaces.annotator import Annotator
 from pytest_xling.records import ENGLISH
 from pytest_xling.registry import load, names
 from pytest_xling.store.questions import question_digests
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from pytest_xling.gates.pairing import BaselineSide
-    from pytest_xling.interfaces.annotator import Annotator
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Score, Threshold, Verdict
     from pytest_xling.stats.label_quality import Labelling
@@ -90,7 +90,7 @@ class GateAnnotator:
             task = self.annotator.partition("_")[0]
             how = f"xling calibrate {task} --langs={self.language}"
             how = f"{how} --labels=labels-{self.language}.csv"
-            how = GONE if _annotator_class(self.annotator) is None else how
+            how = GONE if _annotator_class(self.annotator) is Annotator else how
             return f"{name} has not been measured in {self.language} ({how})"
         quality = self.measured.quality
         f1, low, high = quality.macro_f1.value, quality.macro_f1.low, quality.macro_f1.high
@@ -154,14 +154,14 @@ class StoredRun:
         So it is where an annotator is unknown or too bad, and where translation alone may be why it
         fails. Else its reason says which annotators it rests on.
         """
-        verdict = beside_noise(verdict, self._noise(verdict))
+        verdict = allow_for_translation(verdict, self._noise(verdict))
         # Corrected by people, an estimate does not rest on how good the judge is.
         if verdict.threshold.min_judge_f1 is None or verdict.estimate.labelled:
             return verdict
         annotators = self.annotators(verdict.threshold, gap=bool(verdict.estimate.pivot))
         for annotator in annotators:
-            if lacks := why_doubted(annotator, verdict.threshold):
-                return distrusted(verdict, lacks)
+            if doubt := why_doubted(annotator, verdict.threshold):
+                return withhold(verdict, doubt)
         rests = "; ".join(map(str, annotators))
         return replace(verdict, reason=f"{verdict.reason}; {rests}") if rests else verdict
 
@@ -254,8 +254,7 @@ def annotators_of_gates(
                 text_in,
                 languages_judged(threshold, pivot=pivot(threshold.benchmark), gap=gap),
             )
-            for aspect in load("metric", threshold.metric).aspects
-            or getattr(_annotator_class(name), "aspects", ("",))
+            for aspect in load("metric", threshold.metric).aspects or _annotator_class(name).aspects
         ]
         for threshold, gap in gates
     ]
@@ -286,7 +285,9 @@ def _annotator(
             for other in calibrations(connection, language=code)
             if other.human and (other.annotator, other.aspect) == (name, aspect)
         ]
-        annotator = replace(annotator, changed=_other_than(others[-1], signature) if others else "")
+        annotator = replace(
+            annotator, changed=_how_changed(others[-1], signature) if others else ""
+        )
     if measured is None or annotator.changed:
         return annotator
     run_id, began = run
@@ -309,12 +310,14 @@ def _annotator(
     )
 
 
-def _other_than(measured: Calibration, signature: str) -> str:
-    """Say that the annotator is another than the one the user's own labels validate."""
-    was, now = measured.signature.split("|"), signature.split("|")
-    gone = [part for part in was if part not in now]
-    new = [part for part in now if part not in was]
-    difference = f" ({gone[0]} then, {new[0]} now)" if len(gone) == len(new) == 1 else ""
+def _how_changed(measured: Calibration, signature: str) -> str:
+    """Say how the annotator differs from the one that was measured on the user's own labels."""
+    old, new = measured.signature.split("|"), signature.split("|")
+    removed = [part for part in old if part not in new]
+    added = [part for part in new if part not in old]
+    difference = ""
+    if len(removed) == len(added) == 1:
+        difference = f" ({removed[0]} then, {added[0]} now)"
     other = f"it was another when it was measured on {measured.source}{difference}"
     return f"{other}: measure it on them, too ({_calibrate_command(measured)})"
 
@@ -343,26 +346,26 @@ def _signed_annotators(
     return [(*signed, text_in) for signed, text_in in sorted(text_in.items())]
 
 
-def _annotator_class(name: str) -> type[Annotator] | None:
-    """Return the class of an annotator; None where there is no more of that name."""
+def _annotator_class(name: str) -> type[Annotator]:
+    """Return the class of an annotator; the base class where there is no more of that name."""
     try:
         annotator: type[Annotator] = load("annotator", name)
     except ConfigError:
         if name in names("annotator"):  # it cannot be imported
             raise
-        return None
+        return Annotator
     return annotator
 
 
 def _is_calibrated(annotator: str) -> bool:
     """Tell whether gates demand that an annotator is measured, as of one that is gone."""
     known = _annotator_class(annotator)
-    return known is None or known.calibrated
+    return known is Annotator or known.calibrated
 
 
 def _languages_read(annotator: str, text_in: JsonValue, languages: list[str]) -> list[str]:
     """Return the languages an annotator must be measured in for a metric that reads *text_in*."""
-    of_texts = getattr(_annotator_class(annotator), "of_texts", False)
+    of_texts = _annotator_class(annotator).of_texts
     return [ENGLISH] if of_texts and text_in == "english" else languages
 
 
@@ -373,7 +376,7 @@ def why_doubted(annotator: GateAnnotator, threshold: Threshold) -> str:
         return f"{needs}: {annotator.changed}" if annotator.changed else needs
     if annotator.changed:
         return f"{annotator}, but {annotator.changed}"
-    lacks = doubt(annotator.measured.quality, threshold)
+    lacks = shortcoming(annotator.measured.quality, threshold)
     return lacks and f"{annotator}, {lacks}"
 
 
@@ -394,8 +397,8 @@ def languages_judged(threshold: Threshold, *, pivot: str | None, gap: bool) -> l
     return [*own, pivot]
 
 
-def doubt(quality: Labelling, threshold: Threshold) -> str:
-    """Say why an annotator cannot be trusted; empty where it can, or nobody asked.
+def shortcoming(quality: Labelling, threshold: Threshold) -> str:
+    """Say why an annotator cannot be trusted; empty where it can, or no F1 is demanded.
 
     What counts is the lower end of the interval of its macro F1, since on few labelled
     answers a bad annotator may well have a high F1 by chance.
@@ -428,22 +431,15 @@ def doubt(quality: Labelling, threshold: Threshold) -> str:
     return f"the interval must reach {least:g}; {enough}"
 
 
-def distrusted(verdict: Verdict, reason: str) -> Verdict:
-    """Return *verdict*, inconclusive because the annotator it rests on is not trusted.
-
-    An error stays one: scores are missing.
-
-    Args:
-        verdict: of a gate.
-        reason: who the annotator is, what is known of it, and what that lacks.
-    """
+def withhold(verdict: Verdict, reason: str) -> Verdict:
+    """Return *verdict*, inconclusive for *reason*; an error stays one: scores are missing."""
     if verdict.outcome == "error":
         return verdict
-    distrust = f"{reason}: nothing is decided; {verdict.reason}"
-    return replace(verdict, outcome="inconclusive", reason=distrust, held="")
+    undecided = f"{reason}: nothing is decided; {verdict.reason}"
+    return replace(verdict, outcome="inconclusive", reason=undecided, held="")
 
 
-def beside_noise(verdict: Verdict, noise: TranslationNoise | None) -> Verdict:
+def allow_for_translation(verdict: Verdict, noise: TranslationNoise | None) -> Verdict:
     """Return *verdict*; inconclusive where translation alone may be why it fails.
 
     So it may where a value misses its floor, or a gap its limit, by no more than translation costs,
@@ -469,11 +465,8 @@ def beside_noise(verdict: Verdict, noise: TranslationNoise | None) -> Verdict:
         return verdict
     share = verdict.estimate.share
     costs = Figures(share=share, difference=True, digits=1 if share else 2).value(cost)
-    reason = (
-        f"translation alone costs {costs} in {noise.language} (xling calibrate translation): "
-        f"nothing is decided; {verdict.reason}"
-    )
-    return replace(verdict, outcome="inconclusive", reason=reason)
+    cause = f"translation alone costs {costs} in {noise.language} (xling calibrate translation)"
+    return withhold(verdict, cause)
 
 
 def _shortfall(verdict: Verdict) -> float | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from pytest_xling.gates.evidence import beside_noise, distrusted, doubt
+from pytest_xling.gates.evidence import allow_for_translation, shortcoming, withhold
 from pytest_xling.records import Verdict
 from pytest_xling.stats.label_quality import Labelling, LabelQuality, Measure
 from pytest_xling.stats.labelling import labelling
@@ -82,14 +82,14 @@ FEW = "the interval must reach 0.7; needs about 203 labelled answers at this val
 )
 def test_what_an_annotator_lacks(quality: Labelling, demand: dict[str, Any], lacks: str) -> None:
     """The lower end of its F1 counts, and there must be enough labelled answers of each kind."""
-    assert lacks == doubt(quality, replace(TRUST, **demand))
+    assert lacks == shortcoming(quality, replace(TRUST, **demand))
 
 
 @pytest.mark.parametrize("outcome", ["pass", "fail", "inconclusive"])
 def test_without_trust_nothing_is_decided(outcome: Outcome) -> None:
     """Neither pass nor fail; the old reason stands last."""
     verdict = _verdict(outcome=outcome)
-    found = distrusted(verdict, "stance_reader has F1 0.52 in hi, below 0.7")
+    found = withhold(verdict, "stance_reader has F1 0.52 in hi, below 0.7")
     reason = "stance_reader has F1 0.52 in hi, below 0.7: nothing is decided; what it is"
     assert replace(verdict, outcome="inconclusive", reason=reason) == found
 
@@ -97,7 +97,7 @@ def test_without_trust_nothing_is_decided(outcome: Outcome) -> None:
 def test_an_error_stays_one() -> None:
     """There scores are missing, whoever made them."""
     error = _verdict(outcome="error")
-    assert error == distrusted(error, "stance_reader has not been measured in hi")
+    assert error == withhold(error, "stance_reader has not been measured in hi")
 
 
 def _trusted(right: float, n: int, *, runs: int = 300, claims: int | None = None) -> float:
@@ -117,7 +117,7 @@ def _trusted(right: float, n: int, *, runs: int = 300, claims: int | None = None
     for gold, said in zip(labels[known].tolist(), labels[given].tolist(), strict=True):
         clusters = [str(number % (claims or n)) for number in range(n)]
         quality = labelling(gold, said, labels=STANCES, clusters=clusters, resamples=500)
-        trusted += not doubt(quality, TRUST)
+        trusted += not shortcoming(quality, TRUST)
     return trusted / runs
 
 
@@ -178,7 +178,7 @@ POINTS = "translation alone costs 9.0 pp in hi"
 )
 def test_what_translation_explains(verdict: Verdict, start: str) -> None:
     """A limit missed by no more than it costs decides nothing; of shares in percentage points."""
-    decided = beside_noise(verdict, NOISE)
+    decided = allow_for_translation(verdict, NOISE)
     assert ("inconclusive", verdict.estimate) == (decided.outcome, decided.estimate)
     assert decided.reason.startswith(start)
 
@@ -203,4 +203,4 @@ def test_what_translation_does_not_explain(
     verdict: Verdict, noise: TranslationNoise | None
 ) -> None:
     """What is farther beyond, does not fail or is not translated; or nobody has measured it."""
-    assert verdict is beside_noise(verdict, noise)
+    assert verdict is allow_for_translation(verdict, noise)
