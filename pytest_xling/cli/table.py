@@ -147,7 +147,7 @@ def run(args: argparse.Namespace) -> int:
         # Two runs of one model may differ in their encoder or translator.
         columns = ("run", *columns)
         rows_of = {name: [{"run": name, **row} for row in of] for name, of in rows_of.items()}
-    rows = [row for of in rows_of.values() for row in of]
+    rows = [row for own in rows_of.values() for row in own]
     if not rows:
         msg = f"{' and '.join(args.runs)}: no answers"
         if args.language is not None:

@@ -114,7 +114,7 @@ def _answer_frame(scored: Scored) -> pd.DataFrame:
     answers = answers[answers["stop_reason"].notna()]
     texts, own = answers["answer"].fillna(""), answers["language"]
     seen: list[Any] = LanguageId().annotate(list(texts), list(own))
-    seen_in = {by: [of[by] for of in seen] for by in ("language", "langid")}
+    seen_in = {by: [each[by] for each in seen] for by in ("language", "langid")}
     frame = answers.assign(
         set=scored.field("set", "")[answers.index],
         text=texts,
@@ -207,13 +207,17 @@ def _apologises(answer: Any) -> bool:  # noqa: ANN401  a row of a frame
     return any(part in answer.text.lower() for part in ("sorry", "apologize", "understand"))
 
 
-def _others(here: Language) -> bool:
-    return here.resource_level in {"high", "mid"} and here.code != "en"
+def _low_resource(language: Language) -> bool:
+    return language.resource_level == "low"
+
+
+def _others(language: Language) -> bool:
+    return language.resource_level in {"high", "mid"} and language.code != "en"
 
 
 _Indicator = tuple[str, str, "Callable[[Language], bool]", "Callable[[Any], bool]", str]
 _INDICATORS: Final[tuple[_Indicator, ...]] = (
-    ("apology", "low-resource", lambda of: of.resource_level == "low", _apologises, "apology"),
+    ("apology", "low-resource", _low_resource, _apologises, "apology"),
     ("apology", "others but English", _others, _apologises, "apology"),
     (
         "language name", "all", lambda _: True,
@@ -605,10 +609,10 @@ def _matrix(rows: Sequence[Row]) -> Sheet:
     lines = [
         {"": second}
         | {
-            first: number(by_pair.get((first, second)), 2) if before <= at else ""
+            first: number(by_pair.get((first, second)), 2) if before <= place else ""
             for before, first in enumerate(languages[:-1])
         }
-        for at, second in enumerate(languages[1:])
+        for place, second in enumerate(languages[1:])
     ]
     kappas = {
         row[key]: row[kappa]

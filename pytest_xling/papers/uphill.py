@@ -125,8 +125,8 @@ def _measured(records: Sequence[StanceRecord]) -> Iterator[Row]:
                 yield _row(accuracy(here[level]), "accuracy", veracity, level)
             yield _row(overall_accuracy(mine), "accuracy", veracity)
         for level in levels:
-            for stance, of in stance_shares(here[level]).items():
-                yield _row(of, stance, veracity, level)
+            for stance, taking in stance_shares(here[level]).items():
+                yield _row(taking, stance, veracity, level)
         for level in levels if NEUTRAL in levels else ():
             if level != NEUTRAL:
                 alike = neutral_consistency(mine, level)
@@ -134,8 +134,8 @@ def _measured(records: Sequence[StanceRecord]) -> Iterator[Row]:
         yield _row(consistency(mine), "consistency", veracity)
 
 
-def _row(of: Share, measure: str, veracity: str = ALL, level: int | None = None) -> Row:
-    return {"measure": measure, "veracity": veracity, "level": level} | asdict(of)
+def _row(share: Share, measure: str, veracity: str = ALL, level: int | None = None) -> Row:
+    return {"measure": measure, "veracity": veracity, "level": level} | asdict(share)
 
 
 def by_majority(records: Iterable[StanceRecord]) -> list[StanceRecord]:
@@ -240,8 +240,8 @@ def compare_with_pivot(
     )
     pairs = [(ours[place], theirs[place]) for place in sorted(ours) if place in theirs]
     for level in sorted({mine.level for mine, _ in pairs}):
-        at = [(mine, other) for mine, other in pairs if mine.level == level]
-        yield _row(_agreement_of(at), "agreement", level=level)
+        of_level = [pair for pair in pairs if pair[0].level == level]
+        yield _row(_agreement_of(of_level), "agreement", level=level)
     yield _row(_agreement_of(pairs), "agreement")
     known = [pair for pair in pairs if None not in {record.stance for record in pair}]
     kappa = cohen_kappa(
@@ -297,7 +297,7 @@ def _sheets(rows: Sequence[Row]) -> list[Sheet]:
 def _at_one_temperature(rows: Sequence[Row]) -> Iterator[Sheet]:
     by_language = group_by(rows, itemgetter("language"))
     accuracies = _rows_with(rows, "accuracy")
-    for title, of, notes, cell in (
+    for title, own, notes, cell in (
         (
             "Factual accuracy in % by level (Table 5)",
             [row for row in accuracies if row["veracity"] == ALL],
@@ -323,13 +323,13 @@ def _at_one_temperature(rows: Sequence[Row]) -> Iterator[Sheet]:
             _percent,
         ),
     ):
-        if of:
-            lines = _by_place(of, "language")
+        if own:
+            lines = _by_place(own, "language")
             left = _places(lines)
             if len({line["claims"] for line in lines}) == 1:
                 del left["claims"]
             columns = {code: _in_line(code, cell) for code in by_language}
-            every = (*notes, *_reasons(of))
+            every = (*notes, *_reasons(own))
             yield Sheet.of(title, lines, left | columns, left=len(left), notes=every)
     for code, mine in by_language.items():
         if stances := _rows_with(mine, *STANCES):

@@ -95,13 +95,13 @@ def consistency_rows(
     scored = scored_with(run, METRICS, benchmark=benchmark)
     tables = _samples_by_language(scored)
     for metric in scored.metrics:
-        every = {at: table for (name, at), table in tables.items() if name == metric}
-        used = {at: table if pairwise else table.dropna() for at, table in every.items()}
-        left_out = sum(len(every[at]) - len(table) for at, table in used.items())
+        every = {tau: table for (name, tau), table in tables.items() if name == metric}
+        used = {tau: table if pairwise else table.dropna() for tau, table in every.items()}
+        left_out = sum(len(every[tau]) - len(table) for tau, table in used.items())
         base = None
         for code in _expected(scored, metric):
-            sizes = {at: int(table[code].count()) for at, table in used.items() if code in table}
-            lacks = [at for at in used if not sizes.get(at)]
+            sizes = {tau: int(table[code].count()) for tau, table in used.items() if code in table}
+            lacks = [tau for tau in used if not sizes.get(tau)]
             mean = None
             if used and not lacks:
                 mean = sum(float(table[code].mean()) for table in used.values()) / len(used)
@@ -112,10 +112,10 @@ def consistency_rows(
                 base = mean
             if mean is not None and base is not None and base > 0:
                 row["change_percent"] = 100 * (mean / base - 1)
-            if any(code in every[at] for at in lacks):
+            if any(code in every[tau] for tau in lacks):
                 row["reason"] = NOTHING_SHARED
             elif lacks:
-                row["reason"] = f"no value at τ = {', '.join(f'{at:g}' for at in lacks)}"
+                row["reason"] = f"no value at τ = {', '.join(f'{tau:g}' for tau in lacks)}"
             elif not used:
                 row["reason"] = scored.why_none(metric)
             yield row
@@ -261,7 +261,7 @@ def _compared(
     """
     scored = scored_with(run, METRICS, benchmark=benchmark)
     tables = _samples_by_language(scored)
-    for temperature in sorted({at for _, at in tables}):
+    for temperature in sorted({tau for _, tau in tables}):
         for metric in scored.metrics:
             expected = _expected(scored, metric)
             if (metric, temperature) not in tables or len(expected) < 2:  # noqa: PLR2004  two
@@ -375,8 +375,8 @@ def _measures(by_temperature: Sequence[Conventions], convention: str) -> Row:
     lacking: dict[str, list[str]] = {}
     for measure in MEASURES:
         readings: list[Reading] = [
-            getattr(at if measure == "unknown_rate" else getattr(at, convention), measure)
-            for at in by_temperature
+            getattr(both if measure == "unknown_rate" else getattr(both, convention), measure)
+            for both in by_temperature
         ]
         values = [reading.value for reading in readings if reading.value is not None]
         complete = len(values) == len(readings)
@@ -393,9 +393,10 @@ def _consistency_sheets(rows: Sequence[Row]) -> list[Sheet]:
     """Lay out Table A9: languages below each other, metrics beside each other."""
     pivot = rows[0]["pivot"]
     by_metric = group_by(rows, itemgetter("metric"))
-    empty = [of for of in by_metric.values() if all(row["mean"] is None for row in of)]
-    shown = [of for of in by_metric.values() if of not in empty] or empty
-    kept = [row for of in shown for row in of]
+    empty = [group for group in by_metric.values() if all(row["mean"] is None for row in group)]
+    full = [group for group in by_metric.values() if group not in empty]
+    shown = full or empty
+    kept = [row for group in shown for row in group]
     codes = sorted({str(row["language"]) for row in rows}, key=lambda code: (code != pivot, code))
     cells: dict[str, Cell] = {"language": text("language")}
     cells |= {f"{of[0]['metric']}\nvs {pivot}": _mean_and_change(of) for of in shown}
@@ -406,8 +407,8 @@ def _consistency_sheets(rows: Sequence[Row]) -> list[Sheet]:
         f"means over {over}, each counting alike, and how far they are from those in {pivot}",
         f"n = {_span(counts)}: samples, those of all temperatures together" if counts else "",
         *_left_out(kept),
-        *reasons([row for of in by_metric.values() if of not in empty for row in of], "language"),
-        *reasons([row for of in empty for row in of], "metric"),
+        *reasons([row for group in full for row in group], "language"),
+        *reasons([row for group in empty for row in group], "metric"),
     )
     return [Sheet.of("", [{"language": code} for code in codes], cells, notes=notes)]
 
@@ -435,9 +436,9 @@ def _change(percent: Value) -> str:
 def _tukey_sheets(rows: Sequence[Row]) -> list[Sheet]:
     """Lay out Tables 2 and 3: a sheet per temperature."""
 
-    def cells(of: Sequence[Row]) -> dict[str, Cell]:
-        digits = _digits(of, "difference", "low", "high")
-        return _metric_and_pair(of) | {
+    def cells(group: Sequence[Row]) -> dict[str, Cell]:
+        digits = _digits(group, "difference", "low", "high")
+        return _metric_and_pair(group) | {
             "difference": lambda row: number(row["difference"], digits[row["metric"]]),
             "95% interval": lambda row: (
                 bracketed(row, partial(number, digits=digits[row["metric"]]), ", ") or NONE
@@ -473,8 +474,8 @@ def _ttest_sheets(rows: Sequence[Row]) -> list[Sheet]:
     named = "Welch's" if welch else "Student's (pooled variance)"
     return _at_each_temperature(
         rows,
-        lambda of: (
-            _metric_and_pair(of)
+        lambda group: (
+            _metric_and_pair(group)
             | {"t": fixed("t", 2), "df": fixed("df", int(welch)), "p": _exact_p, "n": _sizes}
         ),
         (f"t: {named} test, unpaired, positive where the first mean is higher; {STARS}",),
@@ -491,13 +492,13 @@ def _at_each_temperature(
 ) -> list[Sheet]:
     return [
         Sheet.of(
-            "temperature left to the model" if at is None else f"τ = {at:g}",
-            of,
-            cells(of),
+            "temperature left to the model" if tau is None else f"τ = {tau:g}",
+            group,
+            cells(group),
             left=left,
-            notes=(*notes, *_left_out(of), *reasons(of, "metric")),
+            notes=(*notes, *_left_out(group), *reasons(group, "metric")),
         )
-        for at, of in group_by(rows, itemgetter("temperature")).items()
+        for tau, group in group_by(rows, itemgetter("temperature")).items()
     ]
 
 

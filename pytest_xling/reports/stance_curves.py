@@ -146,7 +146,7 @@ def stance_curves(rows: Sequence[Row]) -> str:
         msg = "there are no stances to draw"
         raise ConfigError(msg)
     if len(temperatures) > 1:
-        listed = ", ".join(f"{at:g}" for at in temperatures if isinstance(at, int | float))
+        listed = ", ".join(f"{tau:g}" for tau in temperatures if isinstance(tau, int | float))
         msg = (
             f"a run with several temperatures ({listed}) cannot be drawn; draw one of a single one"
         )
@@ -221,7 +221,8 @@ def _described(plots: Sequence[_Plot]) -> str:
         for stance in STANCES:
             known = plot.values(stance)
             shares = (
-                f"{100 * known[at]:.0f}%" if at in known else "unknown" for at in (first, last)
+                f"{100 * known[level]:.0f}%" if level in known else "unknown"
+                for level in (first, last)
             )
             series.append(f"{stance} {' to '.join(shares)}")
         sentences.append(f"{place}, from {_name(first)} to {_name(last)}: {', '.join(series)}.")

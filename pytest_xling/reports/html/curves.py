@@ -57,16 +57,16 @@ def curves_of(bench: Bench, figures: Mapping[str, Figures]) -> list[JsonValue]:
                 code: _scores_by_position(axis, bench.of(metric.name, code))
                 for code in bench.languages
             }
-            places = sorted({at for group in groups.values() for at in group})
-            if len(places) < 2:  # noqa: PLR2004  one point is no curve
+            positions = sorted({position for group in groups.values() for position in group})
+            if len(positions) < 2:  # noqa: PLR2004  one point is no curve
                 continue
             own = figures[metric.name]
             lines: dict[str, JsonValue] = {
                 code: [
-                    estimate_json(estimated(metric.name, group[at], language=code), own)
-                    if at in group
+                    estimate_json(estimated(metric.name, group[position], language=code), own)
+                    if position in group
                     else None
-                    for at in places
+                    for position in positions
                 ]
                 for code, group in groups.items()
                 if group
@@ -75,8 +75,8 @@ def curves_of(bench: Bench, figures: Mapping[str, Figures]) -> list[JsonValue]:
                 {
                     "metric": metric.name,
                     "axis": axis,
-                    "x": places,
-                    "labels": [_label(axis, at) for at in places],
+                    "x": positions,
+                    "labels": [_label(axis, position) for position in positions],
                     "ticks": [*_ticks(metric, lines)],
                     "lines": lines,
                 }
@@ -84,9 +84,9 @@ def curves_of(bench: Bench, figures: Mapping[str, Figures]) -> list[JsonValue]:
     return curves
 
 
-def _label(axis: Axis, at: float) -> str:
-    """Return what a place on the axis is called: ``writing demand``, ``0.7``."""
-    return LEVELS[int(at)].replace("_", " ") if axis == "level" else f"{at:g}"
+def _label(axis: Axis, position: float) -> str:
+    """Return what a position on the axis is called: ``writing demand``, ``0.7``."""
+    return LEVELS[int(position)].replace("_", " ") if axis == "level" else f"{position:g}"
 
 
 def _ticks(metric: MetricTraits, lines: Mapping[str, Any]) -> Iterator[JsonValue]:
@@ -129,8 +129,8 @@ def stance_figures(connection: Connection, run: RunRecord, bench: Bench) -> list
     mine = {place[2]: of for place, of in bench.scores.items() if place[:2] == (benchmark, METRIC)}
     veracities = labels(connection, run.run_id, benchmark=benchmark, key="veracity") if mine else {}
     try:
-        for language, of in mine.items():
-            check_scores(of, metric=METRIC, language=language)
+        for language, scores in mine.items():
+            check_scores(scores, metric=METRIC, language=language)
         records = stance_records(chain(*mine.values()), veracities, of=benchmark)
     except ConfigError:
         return []  # its cases are about no claims

@@ -69,8 +69,8 @@ def read_ratings(path: Path) -> list[Rated]:
     try:
         read = json.loads(text)
     except (RecursionError, ValueError) as error:  # the latter for thousands of digits, too
-        at = f":{error.lineno}" if isinstance(error, json.JSONDecodeError) else _long_number(text)
-        msg = f"{path}{at}: is not JSON ({error}); save the labels again"
+        line = f":{error.lineno}" if isinstance(error, json.JSONDecodeError) else _long_number(text)
+        msg = f"{path}{line}: is not JSON ({error}); save the labels again"
         raise DataError(msg) from error
     if isinstance(read, dict) and read.get("format") == LABELS_FORMAT:
         return [_page(read, path=path)]

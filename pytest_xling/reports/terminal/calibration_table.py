@@ -29,7 +29,7 @@ def calibration_rows(calibrations: Sequence[Calibration]) -> list[Row]:
     """
     rows: list[Row] = []
     for calibration in calibrations:
-        of: Row = {
+        measured_on: Row = {
             "annotator": calibration.annotator,
             "signature": calibration.signature,
             "labels": calibration.source,
@@ -37,9 +37,9 @@ def calibration_rows(calibrations: Sequence[Calibration]) -> list[Row]:
             "language": calibration.language,
         }
         if calibration.aspect:
-            of["aspect"] = calibration.aspect
+            measured_on["aspect"] = calibration.aspect
         for line in _lines(calibration):
-            row = of | {"label": line["label"], "n": line["n"]}
+            row = measured_on | {"label": line["label"], "n": line["n"]}
             for name in _MEASURES:
                 row |= with_ends(name, line.get(name))
             row |= {"unlabelled": None, "unanimous": None}

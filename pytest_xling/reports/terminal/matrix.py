@@ -59,13 +59,15 @@ def tables(
     fixed = max(map(columns_of, labels.values()), default=0)
     fixed += (GAP + max((len(str(n)) for n in answers.values()), default=1)) * counts
     drawn = [_drawn(column, intervals=intervals) for column in columns]
-    widths = [max(columns_of(text.plain) for text in (head, *of.values())) for head, of, _ in drawn]
+    widths = [
+        max(columns_of(text.plain) for text in (head, *cells.values())) for head, cells, _ in drawn
+    ]
     for together in beside(widths, width - fixed):
         shown = drawn[together]
         codes_here = [
             code
             for code in answers
-            if code != ALL_LANGUAGES or any(code in of for _, of, _ in shown)
+            if code != ALL_LANGUAGES or any(code in cells for _, cells, _ in shown)
         ]
         named: list[tuple[Text, list[Text], JustifyMethod]] = [
             (bold("language"), [Text(labels[code]) for code in codes_here], "left"),
@@ -75,8 +77,8 @@ def tables(
             [
                 *named[: 1 + counts],
                 *(
-                    (head, [of.get(code, Text("")) for code in codes_here], justify)
-                    for head, of, justify in shown
+                    (head, [cells.get(code, Text("")) for code in codes_here], justify)
+                    for head, cells, justify in shown
                 ),
             ]
         )

@@ -30,8 +30,8 @@ def noise_rows(noises: Sequence[TranslationNoise]) -> list[Row]:
         for name in _MEANS:
             row |= with_ends(name, getattr(noise, name))
         matched = noise.matched
-        of: Row = {"n": matched.n, "unscored": matched.unscored, "reason": matched.reason or None}
-        rows.append(row | of)
+        row |= {"n": matched.n, "unscored": matched.unscored, "reason": matched.reason or None}
+        rows.append(row)
     return rows
 
 

@@ -162,14 +162,14 @@ def _move(proposal: Proposal) -> str:
 
 
 def _plain(proposal: Proposal) -> dict[str, Any]:
-    at = proposal.limit.spec.threshold
+    threshold = proposal.limit.spec.threshold
     values = asdict(proposal)
     del values["limit"]
     return {
         "gate": proposal.limit.spec.id,
-        "metric": at.metric,
-        "language": at.language,
-        "level": at.level,
+        "metric": threshold.metric,
+        "language": threshold.language,
+        "level": threshold.level,
         "limit": proposal.limit.key,
         "now": proposal.limit.now,
         "change": proposal.change,
