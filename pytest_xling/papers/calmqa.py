@@ -265,34 +265,36 @@ def indicator_rows(run: LoadedRun, *, benchmark: str | None = None) -> Iterator[
 def _quality_sheets(rows: Sequence[Row]) -> list[Sheet]:
     """Lay the rows of all runs out as the paper does: agnostic / specific, a sheet per language."""
     by_language = group_by(rows, itemgetter("language"))
-    sheets = []
-    for code in sorted(by_language, key=lambda code: (code != ALL, code)):
-        own_rows = by_language[code]
+    return [
         # K is of a domain, whatever the language.
-        claims = _claims_notes(own_rows) if code == ALL or len(by_language) == 1 else []
-        unjudged = sum(row["unjudged"] for row in own_rows)
-        notes = (
-            ""
-            if len({row["judged"] for row in own_rows}) == 1
-            else "The runs were not judged alike (judge, translator, search, parameters or versions"
-            " differ): compare only their surface",
-            *claims,
-            f"{unjudged} of the answers without issues were not judged: `xling export` says why"
-            if unjudged
-            else "",
-        )
-        sets = sorted({str(row["set"]) for row in own_rows})
-        named = "all languages" if code == ALL else find(code).english_name
-        title = f"Table 2, {named}, in %" + (f": {' / '.join(sets)}" if any(sets) else "")
-        by_run = [
-            {row["set"]: row for row in of_run}
-            for of_run in group_by(own_rows, itemgetter("run")).values()
-        ]
-        cells: dict[str, Cell] = {"model": lambda by_set: next(iter(by_set.values()))["model"]}
-        cells |= {head: _by_set(sets, fixed(key, 1)) for key, head in _HEADS.items()}
-        cells["n"] = _by_set(sets, text("n"))
-        sheets.append(Sheet.of(title, by_run, cells, notes=notes, shortened="model"))
-    return sheets
+        _quality_sheet(by_language[code], claims=code == ALL or len(by_language) == 1)
+        for code in sorted(by_language, key=lambda code: (code != ALL, code))
+    ]
+
+
+def _quality_sheet(rows: Sequence[Row], *, claims: bool) -> Sheet:
+    """Lay the rows of one language out; with *claims*, say which K they make."""
+    code, sets = rows[0]["language"], sorted({str(row["set"]) for row in rows})
+    language = "all languages" if code == ALL else find(code).english_name
+    title = f"Table 2, {language}, in %" + (f": {' / '.join(sets)}" if any(sets) else "")
+    not_alike = (
+        "The runs were not judged alike (judge, translator, search, parameters or versions differ):"
+        " compare only their surface"
+    )
+    unjudged = sum(row["unjudged"] for row in rows)
+    notes = (
+        not_alike if len({row["judged"] for row in rows}) > 1 else "",
+        *(_claims_notes(rows) if claims else ()),
+        f"{unjudged} of the answers without issues were not judged: `xling export` says why"
+        if unjudged
+        else "",
+    )
+    by_run = group_by(rows, itemgetter("run"))
+    runs = [{row["set"]: row for row in of_run} for of_run in by_run.values()]
+    cells: dict[str, Cell] = {"model": lambda by_set: next(iter(by_set.values()))["model"]}
+    cells |= {head: _by_set(sets, fixed(key, 1)) for key, head in _HEADS.items()}
+    cells["n"] = _by_set(sets, text("n"))
+    return Sheet.of(title, runs, cells, notes=notes, shortened="model")
 
 
 _HEADS: Final[Mapping[str, str]] = {
