@@ -273,7 +273,7 @@ def test_an_annotator_is_of_one_kind(name: str) -> None:
     assert issubclass(annotator, Annotator)
     assert 1 == sum(issubclass(annotator, kind) for kind in kinds)
     assert (annotator.asks in get_args(Role)) == issubclass(annotator, AskingAnnotator)
-    assert annotator.called
+    assert annotator.display_name
 
 
 @pytest.mark.parametrize("name", TEXT_ANNOTATORS)

@@ -29,7 +29,7 @@ class Evidence(AskingAnnotator):
     """
 
     name = "evidence"
-    called = "the search"
+    display_name = "the search"
     version = "1"
     asks = "search"
     minimums: ClassVar[Mapping[str, float]] = {"results": 1, "max_chars": 1}

@@ -36,7 +36,7 @@ class LanguageEvidence(TextAnnotator):
     """
 
     name = "language_evidence"
-    called = "the language detector"
+    display_name = "the language detector"
     version = "1"
     libraries = ("py3langid", "pycld2", "regex")
     minimums: ClassVar[Mapping[str, float]] = {"max_chars": 1}

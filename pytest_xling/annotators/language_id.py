@@ -32,7 +32,7 @@ class LanguageId(TextAnnotator):
     """
 
     name = "language_id"
-    called = "the language detector"
+    display_name = "the language detector"
     version = "1"
     libraries = ("py3langid", "pycld2")
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_xling.errors import ConfigError
 from pytest_xling.models.batches import in_halves
 from pytest_xling.models.devices import share_cores
-from pytest_xling.models.loading import few, load_model, loading
+from pytest_xling.models.loading import listed, load_model, loading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -150,7 +150,7 @@ def _load(directory: Path, *, of: str) -> Any:  # noqa: ANN401  transformers' cl
             options["add_pooling_layer"] = False
         model, absent = load_model(kind, directory, dtype=torch.float32, config=config, **options)
     if missing := [name for name in absent if _POOLER not in name]:
-        msg = f"{of}: its files hold no weights for {few(missing)}; save it anew"
+        msg = f"{of}: its files hold no weights for {listed(missing)}; save it anew"
         raise ConfigError(msg)
     return model.eval()
 

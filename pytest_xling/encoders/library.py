@@ -42,7 +42,7 @@ class LibraryEncoder:
     """
 
     def __init__(self, source: Source, *, device: str, dtype: str) -> None:
-        check_packages(f"{source.called} needs", ("sentence_transformers",))
+        check_packages(f"{source.title} needs", ("sentence_transformers",))
         self._source = source
         self._device = device
         self._dtype = dtype
@@ -102,7 +102,7 @@ class LibraryEncoder:
         for text, vector in zip(different, vectors, strict=True):
             if not np.isfinite(vector).all():
                 shown = printable(text, limit=_SHOWN)
-                msg = f"{self._source.called} gives NaN or infinity for the text {shown!r}"
+                msg = f"{self._source.title} gives NaN or infinity for the text {shown!r}"
                 raise EvaluationError(msg)
         place = {text: number for number, text in enumerate(different)}
         rows: NDArray[np.float32] = vectors[[place[clean(text).strip()] for text in texts]]
@@ -121,7 +121,7 @@ class LibraryEncoder:
     def _library(self) -> Any:  # noqa: ANN401  torch's modules are dynamic
         self._source.fetch()
         share_cores()
-        with loading(f"{self._source.called}: its weights"):
+        with loading(f"{self._source.title}: its weights"):
             from sentence_transformers import SentenceTransformer  # noqa: PLC0415  seconds
 
             model = SentenceTransformer(

@@ -98,7 +98,7 @@ class Source(ModelDirectory):
             kinds = [str(module["type"]).rpartition(".")[2] for module in modules]
             folders = [PurePath(str(module["path"])) for module in modules]
         except (TypeError, KeyError) as error:
-            msg = f"{self.called}: modules.json is no list of modules with a type and a path"
+            msg = f"{self.title}: modules.json is no list of modules with a type and a path"
             raise ConfigError(msg) from error
         # Newer versions of the library save the path of a module that is not a folder as "".
         prompts = self.settings("config_sentence_transformers.json") or {}
@@ -137,7 +137,7 @@ class Source(ModelDirectory):
         config = self.settings("config.json")
         if config is None:
             msg = (
-                f"{self.called}: has neither config.json nor modules.json in {self.path}; name a "
+                f"{self.title}: has neither config.json nor modules.json in {self.path}; name a "
                 "directory as save_pretrained(…) of transformers or save(…) of "
                 "sentence-transformers writes it"
             )
@@ -152,7 +152,7 @@ class Source(ModelDirectory):
             or _generates(kind)
         ):
             msg = (
-                f"{self.called}: generates text ({', '.join(generating) or kind}), but an encoder "
+                f"{self.title}: generates text ({', '.join(generating) or kind}), but an encoder "
                 "is needed: name one such as bert-base-multilingual-cased, or a model of "
                 "sentence-transformers"
             )

@@ -30,7 +30,7 @@ class Tokens:
     """
 
     def __init__(self, directory: Path, *, of: str) -> None:
-        self._tokenizer = load_tokenizer(directory, of=of)
+        self._tokenizer = load_tokenizer(directory, name=of)
         pad = self._tokenizer.pad_token_id
         self.pad: int = 0 if pad is None else int(pad)
         """The id that fills up shorter texts."""

@@ -13,7 +13,7 @@ from pytest_xling.encoders.reading import Reader, Window
 from pytest_xling.encoders.tokens import Tokens
 from pytest_xling.errors import ConfigError
 from pytest_xling.models.batches import budget_on
-from pytest_xling.models.loading import most_tokens
+from pytest_xling.models.loading import max_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -93,7 +93,7 @@ class TransformerEncoder:
         with self._lock:
             last = self._forward.layers
             if layer is not None and not 0 <= layer <= last:
-                msg = f"{self._source.called}: has layers 0 to {last}, no layer {layer}"
+                msg = f"{self._source.title}: has layers 0 to {last}, no layer {layer}"
                 raise ConfigError(msg)
             ids = self._tokens.ids(texts)
             by_place: dict[int, TokenStates] = {}
@@ -112,7 +112,7 @@ class TransformerEncoder:
     def _directory(self) -> Path:
         if self._layout.transformer is None:
             msg = (
-                f"{self._source.called}: is no transformer and gives no states of tokens; "
+                f"{self._source.title}: is no transformer and gives no states of tokens; "
                 "name another for metrics that compare tokens"
             )
             raise ConfigError(msg)
@@ -120,7 +120,7 @@ class TransformerEncoder:
 
     @cached_property
     def _token_limit(self) -> int:
-        return most_tokens(self._directory, of=self._source.called)
+        return max_tokens(self._directory, name=self._source.title)
 
     @property
     def _sentence_limit(self) -> int:
@@ -130,18 +130,18 @@ class TransformerEncoder:
     def _forward(self) -> Forward:
         self._source.fetch()
         return Forward(
-            self._directory, of=self._source.called, device=self._device, dtype=self._dtype
+            self._directory, of=self._source.title, device=self._device, dtype=self._dtype
         )
 
     @cached_property
     def _tokens(self) -> Tokens:
-        return Tokens(self._directory, of=self._source.called)
+        return Tokens(self._directory, of=self._source.title)
 
     @cached_property
     def _reader(self) -> Reader:
         return Reader(
             self._forward,
-            of=self._source.called,
+            of=self._source.title,
             pad=self._tokens.pad,
             budget=budget_on(self._device),
             first=self._layout.pooling == "cls",

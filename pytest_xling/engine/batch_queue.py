@@ -140,7 +140,7 @@ class BatchQueue:
         """Return the batch that *request* is in already, and is paid for; None if in none."""
         if self._deadline is None:
             self._deadline = self._loop.time() + self._wait_s
-            self._max_requests = self._service.most_requests
+            self._max_requests = self._service.max_requests
             await self._store.write(batches.tidy)
         key = request_key(self._provider, request)
         return await self._store.read(partial(batches.batch_of, key=key))
@@ -201,7 +201,7 @@ class BatchQueue:
         return self._loop.time() >= min(self._last_new_at + QUIET_S, since + LONGEST_S)
 
     def _is_full(self) -> bool:
-        return len(self._new) >= self._max_requests or self._bytes >= self._service.most_bytes
+        return len(self._new) >= self._max_requests or self._bytes >= self._service.max_bytes
 
     def _split(self, lines: Mapping[str, Line]) -> Iterator[list[str]]:
         """Yield the keys of batches of a size that the service takes."""
@@ -209,7 +209,7 @@ class BatchQueue:
         size = 0
         for key, line in lines.items():
             size += len(line.text)
-            if keys and (len(keys) >= self._max_requests or size > self._service.most_bytes):
+            if keys and (len(keys) >= self._max_requests or size > self._service.max_bytes):
                 yield keys
                 keys, size = [], len(line.text)
             keys.append(key)

@@ -51,7 +51,7 @@ class Annotator:
     """Distributions whose version may change a value; they stand in the signature."""
     asks: ClassVar[Role | None] = None
     """The role it asks; None where it asks nobody."""
-    called: ClassVar[str] = "the detector"
+    display_name: ClassVar[str] = "the detector"
     """What to call it where people read of it."""
     of_texts: ClassVar[bool] = False
     """Whether it reads the texts a metric gives it: where these are translations, it must be
@@ -64,7 +64,7 @@ class Annotator:
     """The key of the label in its values, of one that is ``calibrated``; that of an aspect with a
     name is the aspect."""
 
-    spelled: ClassVar[Mapping[str, JsonValue]] = {}
+    stored_as: ClassVar[Mapping[str, JsonValue]] = {}
     """How its labels stand in its values, where not as they are."""
     minimums: ClassVar[Mapping[str, float]] = {}
     """The least that its fields may be, of those that have one."""
@@ -98,7 +98,7 @@ class Annotator:
         """
         read: Any = value
         stored: str | None = read[aspect or cls.labelled]
-        return next((label for label, each in cls.spelled.items() if each == stored), stored)
+        return next((label for label, each in cls.stored_as.items() if each == stored), stored)
 
     @classmethod
     def labelled_value(
@@ -123,7 +123,7 @@ class Annotator:
         reasons: JsonValue = {aspect: reasonings.get(aspect, "") for aspect in cls.aspects}
         return {
             **{
-                aspect or cls.labelled: cls.spelled.get(label, label) if label else None
+                aspect or cls.labelled: cls.stored_as.get(label, label) if label else None
                 for aspect, label in label_of.items()
             },
             "reason": reason,

@@ -46,9 +46,9 @@ class BatchService(Protocol):
     Every coroutine makes one attempt, and raises RateLimited, TransientFault or PermanentFault.
     """
 
-    most_requests: ClassVar[int]
+    max_requests: ClassVar[int]
     """In one batch."""
-    most_bytes: ClassVar[int]
+    max_bytes: ClassVar[int]
     """In the file of one."""
 
     @property

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class JudgingAnnotator(AskingAnnotator):
     """Asks a judge."""
 
-    called = "the judge"
+    display_name = "the judge"
     asks = "judge"
     minimums: ClassVar[Mapping[str, float]] = {"max_tokens": 1, "max_chars": 1}
 

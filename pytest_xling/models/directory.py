@@ -75,7 +75,7 @@ class ModelDirectory:
         return (path / "config.json").is_file() or (path / "modules.json").is_file()
 
     @property
-    def called(self) -> str:
+    def title(self) -> str:
         """What messages call this model."""
         return self.label.format(self.name)
 
@@ -88,7 +88,7 @@ class ModelDirectory:
         """
         if files := self._weights():
             return files
-        raise self._lacking(self._names(), where=f"in {self.path}")
+        raise self._no_weights(self._names(), where=f"in {self.path}")
 
     @staticmethod
     def weight_files(names: Sequence[str]) -> list[str]:
@@ -128,7 +128,7 @@ class ModelDirectory:
             try:
                 hub.download(self.name, self.revision, files)
             except ConfigError as error:
-                msg = f"{self.called}: {error}; {self.advice}"
+                msg = f"{self.title}: {error}; {self.advice}"
                 raise ConfigError(msg) from error
         _ = self.weights
 
@@ -139,18 +139,18 @@ class ModelDirectory:
         except ConfigError as error:
             # What somebody else has fetched may be all there is.
             if any(map(_is_pickled, here := self._names())):
-                raise self._lacking(here, where=f"in {self.path}") from error
-            msg = f"{self.called}: {error}; {self.advice}"
+                raise self._no_weights(here, where=f"in {self.path}") from error
+            msg = f"{self.title}: {error}; {self.advice}"
             raise ConfigError(msg) from error
         if files := self.weight_files(names):
             return files
-        raise self._lacking(names, where="on the hub")
+        raise self._no_weights(names, where="on the hub")
 
-    def _lacking(self, names: Sequence[str], *, where: str) -> ConfigError:
+    def _no_weights(self, names: Sequence[str], *, where: str) -> ConfigError:
         """Return the error that says that none of a model's files are weights we read."""
         pickled = min(filter(_is_pickled, names), default=None)
         other = self.revision and hub.revision_with(self.name, self.weight_files)
-        msg = f"{self.called}: has no weights ({self.weights_named}) {where}"
+        msg = f"{self.title}: has no weights ({self.weights_named}) {where}"
         if pickled:
             msg += f", only {pickled}, a pickle, which may run any code and so is not read"
         if other:
@@ -178,7 +178,7 @@ class ModelDirectory:
                 if is_adapter
                 else "name the directory that save_pretrained(…) wrote"
             )
-            msg = f"{self.called}: no config.json in {self.path}; {hint}"
+            msg = f"{self.title}: no config.json in {self.path}; {hint}"
             raise ConfigError(msg)
         return config
 
@@ -190,7 +190,7 @@ class ModelDirectory:
         """
         settings = self.json(name)
         if settings is not None and not isinstance(settings, dict):
-            msg = f"{self.called}: {self.path / name} holds no settings"
+            msg = f"{self.title}: {self.path / name} holds no settings"
             raise ConfigError(msg)
         return settings
 
@@ -206,7 +206,7 @@ class ModelDirectory:
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
-            msg = f"{self.called}: cannot read {path} as JSON: {error}"
+            msg = f"{self.title}: cannot read {path} as JSON: {error}"
             raise ConfigError(msg) from error
 
 

@@ -73,17 +73,17 @@ def loading(what: str, *, fault: type[XlingError] = ConfigError) -> Iterator[Non
         raise fault(msg) from error
 
 
-def load_tokenizer(directory: Path, *, of: str) -> Any:  # noqa: ANN401  transformers' are dynamic
+def load_tokenizer(directory: Path, *, name: str) -> Any:  # noqa: ANN401  transformers' are dynamic
     """Return the tokenizer in *directory*.
 
     Args:
         directory: of the model.
-        of: what messages call the model.
+        name: what messages call the model.
 
     Raises:
         ConfigError: there is none, or it cannot be loaded.
     """
-    with loading(f"{of}: its tokenizer"):
+    with loading(f"{name}: its tokenizer"):
         from transformers import AutoTokenizer  # noqa: PLC0415  a second to import
 
         tokenizer: Any = AutoTokenizer.from_pretrained(
@@ -91,22 +91,22 @@ def load_tokenizer(directory: Path, *, of: str) -> Any:  # noqa: ANN401  transfo
         )
     if len(tokenizer) <= len(tokenizer.all_special_ids):
         # transformers makes one that knows no word where the files are not there.
-        msg = f"{of}: has no tokenizer; save it there, too"
+        msg = f"{name}: has no tokenizer; save it there, too"
         raise ConfigError(msg)
     return tokenizer
 
 
-def most_tokens(directory: Path, *, of: str) -> int:
+def max_tokens(directory: Path, *, name: str) -> int:
     """Return how many tokens a transformer takes, special ones included; reads settings only.
 
     Args:
         directory: where its settings are.
-        of: what messages call the model.
+        name: what messages call the model.
 
     Raises:
         ConfigError: its settings cannot be used.
     """
-    with loading(f"{of}: its settings in config.json"):
+    with loading(f"{name}: its settings in config.json"):
         from transformers import AutoConfig  # noqa: PLC0415  an extra, and a second to import
 
         config: Any = AutoConfig.from_pretrained(
@@ -125,7 +125,7 @@ def most_tokens(directory: Path, *, of: str) -> int:
         limits.append(positions - (0 if padding is None else int(padding) + 1))
     limit = min(limits)
     if limit < _LEAST:
-        msg = f"{of}: takes only {limit} tokens; see its config.json"
+        msg = f"{name}: takes only {limit} tokens; see its config.json"
         raise ConfigError(msg)
     return _DEFAULT if limit == _UNBOUNDED else limit
 
@@ -157,7 +157,7 @@ def load_model(
     return model, sorted(report["missing_keys"])
 
 
-def few(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
     """Return the first few of *names* for a message."""
     return f"{', '.join(names[:_SHOWN])}{' and others' if len(names) > _SHOWN else ''}"
 

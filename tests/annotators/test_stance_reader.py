@@ -153,7 +153,7 @@ def test_what_is_read_of_a_window_fits() -> None:
 
     directory = Source.find(EMBEDDED).path
     tokens = Tokens(directory, of="embedded")
-    decode = load_tokenizer(directory, of="embedded").decode
+    decode = load_tokenizer(directory, name="embedded").decode
     texts = ("Hot water does not cure influenza. " * 30, "No.")
     pairs = [Pair(about=CLAIM["en"], response=text, language="en") for text in texts]
     (long, of_claim), (few, _) = ids(pairs, tokens)

@@ -168,7 +168,7 @@ def test_answers_count_whichever_way_they_were_asked_for(server: BatchServer, as
     assert 1 == server.asked["alone"]
 
 
-@pytest.mark.parametrize(("limit", "value"), [("most_requests", 2), ("most_bytes", 520)])
+@pytest.mark.parametrize(("limit", "value"), [("max_requests", 2), ("max_bytes", 520)])
 def test_batches_keep_within_the_services_limits(
     server: BatchServer, asker: Asker, monkeypatch: pytest.MonkeyPatch, limit: str, value: int
 ) -> None:

@@ -53,7 +53,7 @@ class LineLanguages(TextAnnotator):
     """
 
     name = "line_languages"
-    called = "the language detector"
+    display_name = "the language detector"
     version = "1"
     libraries = ("py3langid", "pycld2", "regex", "icu4py")
     minimums: ClassVar[Mapping[str, float]] = {

@@ -75,7 +75,7 @@ class RelevanceLlm(PairJudge):
     name = "relevance_llm"
     version = "1"
     labelled = "relevant"
-    spelled: ClassVar[Mapping[str, JsonValue]] = {"relevant": True, "irrelevant": False}
+    stored_as: ClassVar[Mapping[str, JsonValue]] = {"relevant": True, "irrelevant": False}
 
     clean_only: bool = True
     """Leave out answers in which the annotator ``surface_issues`` finds any."""

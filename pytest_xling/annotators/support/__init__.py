@@ -26,11 +26,11 @@ BUNDLED_PAIRS: Final = Path(__file__).with_name("pairs.jsonl")
 class SupportAnnotator(Annotator):
     """Says of a text whether it supports a claim: the sample's prompt field ``claim``."""
 
-    called = "the judge of claims"
+    display_name = "the judge of claims"
     calibrated = True
     of_texts = True
     labelled = "supported"
-    spelled: ClassVar[Mapping[str, JsonValue]] = {"supported": True, "unsupported": False}
+    stored_as: ClassVar[Mapping[str, JsonValue]] = {"supported": True, "unsupported": False}
 
     def looks_at(self, answer: Answer, /) -> JsonValue:
         """Return the claim, the text and its language."""

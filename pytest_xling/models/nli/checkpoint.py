@@ -114,13 +114,13 @@ class Checkpoint(ModelDirectory):
         classes = [str(name) for name in self.config.get("architectures") or ()]
         if not any(name.endswith("ForSequenceClassification") for name in classes):
             what = ", ".join(classes) or "no architecture that its config.json names"
-            msg = f"{self.called}: is no classifier of sequences ({what}); {self.advice}"
+            msg = f"{self.title}: is no classifier of sequences ({what}); {self.advice}"
             raise ConfigError(msg)
         names = _in_order(self.config.get("id2label"))
         shown = printable(", ".join(names), limit=120) or "none"
         if not names or all(_UNNAMED.fullmatch(name) for name in names):
             msg = (
-                f"{self.called}: the names of its labels are not known (config.json has {shown}), "
+                f"{self.title}: the names of its labels are not known (config.json has {shown}), "
                 "and their order differs between models; write id2label with entailment, neutral "
                 "and contradiction there, as the model's makers say, or name another model"
             )
@@ -128,7 +128,7 @@ class Checkpoint(ModelDirectory):
         meanings = [_MEANS.get(name.strip().lower()) for name in names]
         labels = tuple(label for label in meanings if label is not None)
         if len(labels) != len(names) or sorted(labels) != sorted(get_args(Label)):
-            msg = f"{self.called}: tells these apart: {shown}; {self.advice}"
+            msg = f"{self.title}: tells these apart: {shown}; {self.advice}"
             raise ConfigError(msg)
         return labels
 

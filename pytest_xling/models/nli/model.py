@@ -13,7 +13,7 @@ import torch
 from pytest_xling.errors import ConfigError, EvaluationError
 from pytest_xling.models.batches import batches, budget_on, in_halves
 from pytest_xling.models.devices import choose_device, share_cores
-from pytest_xling.models.loading import few, load_model, load_tokenizer, loading, most_tokens
+from pytest_xling.models.loading import listed, load_model, load_tokenizer, loading, max_tokens
 from pytest_xling.text.display import clean, printable
 
 if TYPE_CHECKING:
@@ -42,12 +42,12 @@ class NliModel:
     def __init__(self, checkpoint: Checkpoint, *, device: str) -> None:
         checkpoint.fetch()
         share_cores()
-        self._called = checkpoint.called
+        self._title = checkpoint.title
         self._device = device
         self.labels: tuple[Label, ...] = checkpoint.labels
-        self.limit = most_tokens(checkpoint.path, of=checkpoint.called)
+        self.limit = max_tokens(checkpoint.path, name=checkpoint.title)
         """Most tokens of a pair, special ones included."""
-        self._tokenizer = load_tokenizer(checkpoint.path, of=checkpoint.called)
+        self._tokenizer = load_tokenizer(checkpoint.path, name=checkpoint.title)
         self._model = _model(checkpoint).to(device)
         self._lock = threading.Lock()
 
@@ -86,7 +86,7 @@ class NliModel:
         for premise, row in zip(premises, logits, strict=True):
             if not np.isfinite(row).all():
                 shown = printable(premise, limit=_SHOWN)
-                msg = f"{self._called} gives NaN or infinity for the text {shown!r}"
+                msg = f"{self._title} gives NaN or infinity for the text {shown!r}"
                 raise EvaluationError(msg)
         powers = np.exp(logits - logits.max(axis=1, keepdims=True))
         probabilities: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
@@ -142,7 +142,7 @@ def signature_of(checkpoint: Checkpoint) -> dict[str, JsonValue]:
         "name": checkpoint.name,
         **checkpoint.identity,
         "labels": list(checkpoint.labels),
-        "tokens": most_tokens(checkpoint.path, of=checkpoint.called),
+        "tokens": max_tokens(checkpoint.path, name=checkpoint.title),
         "dtype": "float32",
         **{package: version(package) for package in ("torch", "transformers", "tokenizers")},
     }
@@ -164,7 +164,7 @@ def _open(checkpoint: Checkpoint, device: str) -> NliModel:
 
 
 def _model(checkpoint: Checkpoint) -> Any:  # noqa: ANN401  transformers' classes are dynamic
-    with loading(f"{checkpoint.called}: its weights"):
+    with loading(f"{checkpoint.title}: its weights"):
         from transformers import (  # noqa: PLC0415  a second to import
             AutoModelForSequenceClassification,
         )
@@ -174,7 +174,7 @@ def _model(checkpoint: Checkpoint) -> Any:  # noqa: ANN401  transformers' classe
         )
     if missing:
         msg = (
-            f"{checkpoint.called}: lacks {len(missing)} of its weights ({few(missing)}), which "
+            f"{checkpoint.title}: lacks {len(missing)} of its weights ({listed(missing)}), which "
             "would be random numbers; name a model that was trained for NLI"
         )
         raise ConfigError(msg)

@@ -136,7 +136,7 @@ class ModelFiles(ModelDirectory):
             case "mbart" if tokenizer.startswith("MBart50"):
                 return "mbart50"
         msg = (
-            f"{self.called} is a sequence-to-sequence model of type {self._type!r}"
+            f"{self.title} is a sequence-to-sequence model of type {self._type!r}"
             f"{f' ({tokenizer})' if tokenizer else ''}, and how to tell it the languages is not "
             f"known; use one of {_TRANSLATORS}, or a model that chats"
         )
@@ -158,7 +158,7 @@ class ModelFiles(ModelDirectory):
             check_packages(family=self.family)
         elif architectures and not any(name.endswith(_GENERATES) for name in architectures):
             msg = (
-                f"{self.called} cannot write: it is a {', '.join(architectures)}, an encoder or "
+                f"{self.title} cannot write: it is a {', '.join(architectures)}, an encoder or "
                 "classifier; name a model that generates text (…ForCausalLM). Encoders go to "
                 "--xling-param=encoder"
             )
@@ -166,7 +166,7 @@ class ModelFiles(ModelDirectory):
         if not _has_tokenizer(self.path):
             names = ", ".join(_TOKENIZERS)
             msg = (
-                f"{self.called}: no tokenizer in {self.path} (looked for {names}); "
+                f"{self.title}: no tokenizer in {self.path} (looked for {names}); "
                 "save it there with tokenizer.save_pretrained"
             )
             raise ConfigError(msg)

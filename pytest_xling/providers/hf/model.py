@@ -23,7 +23,7 @@ from transformers import (
 
 from pytest_xling.errors import PermanentFault
 from pytest_xling.models.devices import choose_device, share_cores
-from pytest_xling.models.loading import few, load_model, loading, quiet_log
+from pytest_xling.models.loading import listed, load_model, loading, quiet_log
 from pytest_xling.providers.hf.decoding import Drawing, Ending, Row
 from pytest_xling.providers.hf.parameters import Parameters, Sampling
 from pytest_xling.providers.hf.prompt import chat_tokens, plain_tokens, source_tokens
@@ -337,8 +337,8 @@ def _model(files: ModelFiles, device: torch.device) -> Any:  # noqa: ANN401  as 
         model, missing = load_model(kind, files.path, dtype="auto")
     if missing:
         msg = (
-            f"hf:{files.name} lacks {len(missing)} of its weights ({few(missing)}), which would be "
-            "filled with random numbers; name the model that was trained to generate text"
+            f"hf:{files.name} lacks {len(missing)} of its weights ({listed(missing)}), which would "
+            "be filled with random numbers; name the model that was trained to generate text"
         )
         raise PermanentFault(msg)
     try:

@@ -166,8 +166,8 @@ def _labeller(connection: Connection, run_id: str, step: MetricStep) -> str:
     for name in sorted(names & {*registry.names("annotator")}):
         annotator = registry.load("annotator", name)
         if getattr(annotator, "asks", None) != "translator":
-            called: str = annotator.called
-            return called
+            display_name: str = annotator.display_name
+            return display_name
     return "the detector"
 
 

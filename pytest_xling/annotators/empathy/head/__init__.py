@@ -30,7 +30,7 @@ class EmpathyHead(EmpathyAnnotator, PairClassifier):
     """
 
     name = "empathy_head"
-    called = "the empathy classifier"
+    display_name = "the empathy classifier"
     version = "1"
 
     empathy: str = "head"

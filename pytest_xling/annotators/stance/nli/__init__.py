@@ -42,7 +42,7 @@ class StanceNli(StanceAnnotator, PairClassifier):
     """
 
     name = "stance_nli"
-    called = "the stance classifier"
+    display_name = "the stance classifier"
     version = "2"
     minimums: ClassVar[Mapping[str, float]] = {"max_chars": 1}
     libraries = ("sentencex",)

@@ -36,7 +36,7 @@ class StanceReader(StanceAnnotator, PairClassifier):
     """
 
     name = "stance_reader"
-    called = "the stance reader"
+    display_name = "the stance reader"
     version = "3"
     libraries = ("sentencex",)
 

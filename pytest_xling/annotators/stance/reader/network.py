@@ -57,14 +57,14 @@ class Network(nn.Module):
         super().__init__()
         self._frozen = frozen
         source = Source.find(EMBEDDED)
-        with loading(f"{source.called}: its weights"):
+        with loading(f"{source.title}: its weights"):
             from transformers import AutoModel  # noqa: PLC0415  a second to import
 
             self.transformer, _ = load_model(
                 AutoModel, source.path, dtype=torch.float32, add_pooling_layer=False
             )
         del self.transformer.encoder.layer[layers:]
-        self.tokens = Tokens(source.path, of=source.called)
+        self.tokens = Tokens(source.path, of=source.title)
         self.head = nn.Linear(2 * self.transformer.config.hidden_size, len(STANCES))
 
     def forward(self, rows: Sequence[tuple[list[int], int]]) -> torch.Tensor:

@@ -39,8 +39,8 @@ _NO_SUCH_API = frozenset({404, 405, 501})
 class OpenaiBatches:
     """The Batch API of one server, for one model."""
 
-    most_requests: ClassVar[int] = 50_000
-    most_bytes: ClassVar[int] = 200_000_000
+    max_requests: ClassVar[int] = 50_000
+    max_bytes: ClassVar[int] = 200_000_000
 
     def __init__(self, endpoint: Endpoint, model: str) -> None:
         self._client = OpenaiClient(endpoint, model, timeout_s=EXCHANGE_S, most_bytes=MOST_BYTES)
