@@ -246,7 +246,9 @@ def _estimate(gate: GateSpec, compared: Comparison, baseline: str) -> Estimate:
         return trend_estimate(own, measure)
     others = compared.others
     gap = gap_estimate(own, others, measure, pivot=gate.pivot or "", baseline=baseline)
-    return relative_drop(gap, own, others, measure) if limits.relative_drop else gap
+    if gate.kind == "drop" and limits.relative_drop:
+        return relative_drop(gap, own, others, measure)
+    return gap
 
 
 def _corrected(gate: GateSpec, by_scores: Estimate, compared: Comparison) -> Estimate:
