@@ -146,7 +146,7 @@ class Release:
         self.gates: dict[str, list[GateSpec]] = {}
         for metric in file.metrics(name):
             self.gates[metric] = gates_of(
-                file, metric, self.languages, of=(name, "simulated"), by=by
+                file, metric, self.languages, benchmark=name, model="simulated", by=by
             )
         if max_drop is not None:
             self.gates = {

@@ -150,7 +150,8 @@ def _decided(
                 for name, language in dict.fromkeys([*counts, *sorted(judged)])
                 if name == benchmark
             ],
-            of=(benchmark, record.model),
+            benchmark=benchmark,
+            model=record.model,
             by=Compared(
                 pivot=named_pivot(record, benchmark),
                 levels=benchmark in with_levels,

@@ -411,23 +411,23 @@ def shortcoming(quality: Labelling, threshold: Threshold) -> str:
     if least is None:
         return ""
     f1, low = quality.macro_f1.value, quality.macro_f1.low
-    most = max(LEAST_LABELLED, threshold.min_n)
+    required = max(LEAST_LABELLED, threshold.min_n)
     rare = [label.label for label in quality.labels if label.support < LEAST_PER_LABEL]
-    few = ""
-    if quality.n < most:
-        few = f"too few to say: needs {most} labelled answers"
+    too_few = ""
+    if quality.n < required:
+        too_few = f"too few to say: needs {required} labelled answers"
     elif quality.questions is not None and quality.questions < LEAST_QUESTIONS:
-        few = f"about {quality.questions} questions only: needs labels of {LEAST_QUESTIONS}"
+        too_few = f"about {quality.questions} questions only: needs labels of {LEAST_QUESTIONS}"
     elif rare:
-        few = f"too few of them {' or '.join(rare)} to say: needs {LEAST_PER_LABEL} of each"
-    if few:
-        return few
+        too_few = f"too few of them {' or '.join(rare)} to say: needs {LEAST_PER_LABEL} of each"
+    if too_few:
+        return too_few
     if f1 is None or low is None:
         return f"which has no interval; calibrate again on two claims or more, to reach {least:g}"
     if f1 < least or low >= least:
         return f"below {least:g}" if f1 < least else ""
     size = quality.n * ((f1 - low) / (f1 - least)) ** 2 if f1 > least else math.inf
-    enough = needed(size, quality.n, of="labelled answers")
+    enough = needed(size, quality.n, unit="labelled answers")
     return f"the interval must reach {least:g}; {enough}"
 
 

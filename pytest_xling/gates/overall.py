@@ -121,7 +121,7 @@ def _worded(verdict: Verdict, languages: Mapping[str, _Language], weight_used: f
     notes = [f"; {code}: {p.compared.note}" for code, p in languages.items() if p.compared.note]
     reason += "".join(notes)
     lacking = sum(part.lacking for part in languages.values())
-    lost = [
+    unpaired = [
         code
         for code, part in languages.items()
         if verdict.estimate.baseline and len(part.values) < LEAST_SHARED * part.compared.answered
@@ -129,8 +129,8 @@ def _worded(verdict: Verdict, languages: Mapping[str, _Language], weight_used: f
     why = ""
     if weight_used <= 1 / 2:
         why = "those have half of the weight or more"
-    elif lost:
-        why = f"fewer than half of the baseline's questions are paired in {', '.join(lost)}"
+    elif unpaired:
+        why = f"fewer than half of the baseline's questions are paired in {', '.join(unpaired)}"
     elif lacking > sum(len(part.values) for part in languages.values()):
         why = "fewer than half have a value"
     if verdict.outcome == "pass" and why:
@@ -188,9 +188,9 @@ def _estimate(
     error = least = None
     if share and gate.kind != "trend":
         # A difference of rates is what got worse less what got better.
-        around = _rate(flat, 1.0, alpha=alpha)
+        result = _rate(flat, 1.0, alpha=alpha)
         if compared:
-            around = difference(around, _rate(flat, -1.0, alpha=alpha))
+            result = difference(result, _rate(flat, -1.0, alpha=alpha))
     elif compared and not share:
         # As in one language: Student's t of differences, and what bounds know of equal ones.
         added = per_cluster(values, asked, weights=counts)
@@ -201,24 +201,24 @@ def _estimate(
                 [languages[c].others_mean * w * count for c, w in weights.items()], measure
             )
         by_t = paired_mean(added.points, alpha=alpha, widest=bounds[1], lost=lost)
-        around = Interval(value=added.mean, low=by_t.low, high=by_t.high).within(*bounds)
+        result = Interval(value=added.mean, low=by_t.low, high=by_t.high).within(*bounds)
         error = by_t.error if by_t.even else None
         least = skewed_low(added.points, alpha=alpha)
     else:
         weighed = mean(values, asked, bounds, weights=counts)
         low, high, error = weighed.interval(alpha)
-        around = Interval(value=weighed.value, low=low, high=high)
+        result = Interval(value=weighed.value, low=low, high=high)
     return replace(
         empty,
-        value=around.value,
-        low=around.low,
-        high=around.high,
+        value=result.value,
+        low=result.low,
+        high=result.high,
         error=error,
         skewed_low=least,
         n=len(questions) if compared else len(flat),
         flagged=round(math.fsum(values)) if share and not compared else 0,
         signature=next((score.signature for score in of_all if score.value is not None), ""),
-        reason="" if around.low is not None else NO_SPREAD if len(questions) > 1 else ONE_QUESTION,
+        reason="" if result.low is not None else NO_SPREAD if len(questions) > 1 else ONE_QUESTION,
     )
 
 

@@ -29,7 +29,7 @@ _FEW = 100
 class _Words:
     """How a kind of estimate is worded."""
 
-    of: str
+    unit: str
     """What there may be too few of."""
     more: str
     """The same, shorter, where more would decide."""
@@ -44,7 +44,7 @@ class _Words:
 
 
 _RATE = _Words(
-    of="answers",
+    unit="answers",
     more="answers",
     alone="unscored",
     lacks="the rate has no interval",
@@ -55,7 +55,7 @@ _LEVEL = replace(
 )
 _GAP = replace(
     _LEVEL,
-    of="questions in both languages",
+    unit="questions in both languages",
     more="questions",
     alone="without a partner",
     limits=("", "may be {} worse"),
@@ -63,12 +63,12 @@ _GAP = replace(
 )
 _WORDS: Mapping[str, _Words] = {
     "rate": _RATE,
-    "cases": replace(_RATE, of="cases"),
+    "cases": replace(_RATE, unit="cases"),
     "level": _LEVEL,
     "gap": _GAP,
-    "drop": replace(_GAP, of="questions in both runs", whose="drop's "),
+    "drop": replace(_GAP, unit="questions in both runs", whose="drop's "),
     "trend": _Words(
-        of="claims at two levels or more",
+        unit="claims at two levels or more",
         more="claims",
         alone="without a slope",
         lacks="no spread is known; needs 2 claims",
@@ -81,7 +81,7 @@ def why(estimate: Estimate, threshold: Threshold, kind: GateKind, outcome: Outco
     """Say why a gate decides as it does: the estimate, its interval, and the limits."""
     name = kind if kind != "limit" else "level" if threshold.max_rate is None else "rate"
     words, limits = _WORDS[name], limits_of(threshold, kind)
-    few = too_few(estimate, threshold, of=words.of)
+    few = too_few(estimate, threshold, unit=words.unit)
     low, high, rates = estimate.low, estimate.high, name in {"rate", "cases"}
     if estimate.value is None:
         return few or ""
@@ -105,7 +105,7 @@ def why(estimate: Estimate, threshold: Threshold, kind: GateKind, outcome: Outco
     elif outcome == "inconclusive" and few is None:
         ending = f"; {_would_decide(estimate, threshold, name, limits)}"
     elif outcome == "inconclusive":
-        passing = rates and limits[1] and _passing(estimate, threshold, limits[1], of=words.of)
+        passing = rates and limits[1] and _passing(estimate, threshold, limits[1], unit=words.unit)
         ending = f"; {few}; {passing}" if passing else f"; {few}"
     return text + ending
 
@@ -146,8 +146,8 @@ def _would_decide(
     if estimate.labelled:
         return labels_needed(estimate, *ends)
     if name in {"rate", "cases"}:
-        return _more_flags(estimate, threshold, limits[1], of=_WORDS[name].of)
-    text = needed(needed_to_decide(estimate, ends, alpha=alpha), n, of=_WORDS[name].more)
+        return _more_flags(estimate, threshold, limits[1], unit=_WORDS[name].unit)
+    text = needed(needed_to_decide(estimate, ends, alpha=alpha), n, unit=_WORDS[name].more)
     if name not in {"gap", "drop"} or estimate.error is not None:
         return text
     least = detectable(_half(estimate) / two_sided_t(alpha, n - 1), n, alpha=alpha)
@@ -155,20 +155,20 @@ def _would_decide(
     return f"{text}; detects {name}s from {from_on} on with {100 * POWER:g}% power"
 
 
-def _more_flags(estimate: Estimate, threshold: Threshold, budget: float, *, of: str) -> str:
+def _more_flags(estimate: Estimate, threshold: Threshold, budget: float, *, unit: str) -> str:
     """Say how many answers, or cases, would decide on a rate."""
     n, effective = estimate.n, _effective_n(estimate, threshold.alpha)
     if estimate.unknown:
         return f"needs a value of all {threshold.repeats} repeats of a case"
     if not effective:
         return ""
-    alike = f", worth {round(effective)} since {of} to one question are alike"
+    alike = f", worth {round(effective)} since {unit} to one question are alike"
     alike = "" if round(effective) >= n else alike
-    passing = _passing(estimate, threshold, budget, of=of)
+    passing = _passing(estimate, threshold, budget, unit=unit)
     if not estimate.value and passing:
         return f"{passing}; has {n}{alike}"
     size = size_to_exclude(estimate.value or 0.0, budget, alpha=threshold.alpha) * n / effective
-    return f"{needed(size, n, of=of)}{alike}"
+    return f"{needed(size, n, unit=unit)}{alike}"
 
 
 def needed_to_decide(estimate: Estimate, limits: Sequence[float], *, alpha: float) -> float:
@@ -218,7 +218,7 @@ def _half(estimate: Estimate) -> float:
     return value - low if skewed else (high - low) / 2
 
 
-def _passing(estimate: Estimate, threshold: Threshold, budget: float, *, of: str) -> str:
+def _passing(estimate: Estimate, threshold: Threshold, budget: float, *, unit: str) -> str:
     """Say how many answers it takes to pass; empty if min_n are enough, or no number is."""
     n, effective = estimate.n, _effective_n(estimate, threshold.alpha)
     if not effective:
@@ -233,7 +233,7 @@ def _passing(estimate: Estimate, threshold: Threshold, budget: float, *, of: str
     some = (
         f"with no more than {estimate.flagged} {bad}" if estimate.flagged else f"without a {none}"
     )
-    return f"passing takes {answers} {of} {some}"
+    return f"passing takes {answers} {unit} {some}"
 
 
 def _effective_n(estimate: Estimate, alpha: float) -> float:
@@ -264,26 +264,28 @@ def labels_needed(estimate: Estimate, *limits: float) -> str:
     size = has * (half / distance) ** 2 if distance > half / UNDECIDABLE else math.inf
     compares = estimate.pivot or estimate.baseline or estimate.trend
     if not compares and estimate.n < size <= UNDECIDABLE * max(has, _FEW):
-        return f"{needed(size, has, of='labels')}, of more answers than the {estimate.n} there are"
+        return (
+            f"{needed(size, has, unit='labels')}, of more answers than the {estimate.n} there are"
+        )
     draw = f"--metric {estimate.metric}" if compares else "--decide"
-    return f"{needed(size, has, of='labels')} (xling review {draw})"
+    return f"{needed(size, has, unit='labels')} (xling review {draw})"
 
 
-def too_few(estimate: Estimate, threshold: Threshold, *, of: str = "answers") -> str | None:
+def too_few(estimate: Estimate, threshold: Threshold, *, unit: str = "answers") -> str | None:
     """Say that there are fewer than ``min_n``; None if there are enough."""
     if estimate.n == 0 or estimate.value is None:
         return estimate.reason or "no answer was scored"
     if estimate.n < threshold.min_n:
-        return f"too few {of}: needs {threshold.min_n}, has {estimate.n}"
+        return f"too few {unit}: needs {threshold.min_n}, has {estimate.n}"
     return None
 
 
-def needed(size: float, has: int, *, of: str = "answers") -> str:
-    """Say how many answers, or whatever *of* says, would decide, or that no number would."""
+def needed(size: float, has: int, *, unit: str = "answers") -> str:
+    """Say how many answers, or whatever *unit* says, would decide, or that no number would."""
     if size > UNDECIDABLE * max(has, _FEW):
         return "cannot be decided so near the limit"
     # At least one more than there are: these have just been shown to be too few.
-    return f"needs about {max(math.ceil(size), has + 1)} {of} at this value; has {has}"
+    return f"needs about {max(math.ceil(size), has + 1)} {unit} at this value; has {has}"
 
 
 def limit_of(verdict: Verdict) -> str:

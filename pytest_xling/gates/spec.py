@@ -30,8 +30,6 @@ LIMITS: Mapping[GateKind, tuple[str, ...]] = {
 }
 """The keys of a threshold that a gate of each kind is judged by."""
 
-_LEVELS = 5
-
 
 def kind_of(estimate: Estimate) -> GateKind:
     """Return what kind of gate an estimate is of."""
@@ -152,7 +150,13 @@ def gate_id(
 
 
 def gates_of(
-    file: ThresholdFile, metric: str, languages: Sequence[str], *, of: tuple[str, str], by: Compared
+    file: ThresholdFile,
+    metric: str,
+    languages: Sequence[str],
+    *,
+    benchmark: str,
+    model: str,
+    by: Compared,
 ) -> list[GateSpec]:
     """Return the gates that a thresholds file sets for a metric.
 
@@ -160,14 +164,14 @@ def gates_of(
         file: the thresholds.
         metric: its name.
         languages: of the run, each a code; there are gates in those that the metric is about.
-        of: the names of the benchmark and of the model.
+        benchmark: its name.
+        model: its name.
         by: what its answers can be compared by.
 
     Raises:
         ConfigError: languages or levels are to be compared that the benchmark does not have, or
             repeats to be counted that nobody asks for.
     """
-    benchmark, model = of
     levels = file.levels(benchmark, metric)
     gates: list[GateSpec] = []
     applies = [code for code in languages if load("metric", metric).applies_in(code)]
@@ -199,15 +203,15 @@ def _is_own(metric: str, kind: GateKind, language: str, pivot: str | None) -> bo
 
 def _gates(limits: Threshold, by: Compared) -> Iterator[GateSpec]:
     """Yield the gates of a threshold: of the metric itself, its cases, drop, gap and trend."""
-    there: Mapping[GateKind, bool] = {
+    limited: Mapping[GateKind, bool] = {
         "limit": limits.has_level,
         "cases": limits.max_cases is not None,
         "drop": limits.max_drop is not None and by.baseline,
         "gap": limits.max_gap is not None,
         "trend": limits.max_trend is not None,
     }
-    for kind, is_there in there.items():
-        if is_there and not _is_own(limits.metric, kind, limits.language, by.pivot):
+    for kind, is_limited in limited.items():
+        if is_limited and not _is_own(limits.metric, kind, limits.language, by.pivot):
             pivot = by.pivot if kind == "gap" else None
             yield GateSpec(threshold=limits, kind=kind, pivot=pivot)
 

@@ -470,7 +470,8 @@ class Selection:
                 thresholds,
                 metric,
                 chosen_languages(benchmark, self._setup.settings),
-                of=(benchmark.name, self._setup.model),
+                benchmark=benchmark.name,
+                model=self._setup.model,
                 by=Compared(
                     pivot=design.pivot,
                     levels=design.expand == "levels",

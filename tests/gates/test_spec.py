@@ -78,7 +78,7 @@ def _file(folder: Path, text: str = FILE) -> ThresholdFile:
 
 
 def _gates(file: ThresholdFile, metric: str = "no_answer", by: Compared = CLAIMS) -> list[GateSpec]:
-    return gates_of(file, metric, ["en", "hi"], of=("b", "model"), by=by)
+    return gates_of(file, metric, ["en", "hi"], benchmark="b", model="model", by=by)
 
 
 def test_what_a_file_sets(tmp_path: Path) -> None:

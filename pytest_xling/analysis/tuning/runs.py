@@ -265,7 +265,8 @@ def _limits_set(
         file,
         metric,
         run.languages(benchmark),
-        of=(benchmark, run.record.model),
+        benchmark=benchmark,
+        model=run.record.model,
         by=Compared(
             pivot=pivot,
             levels=any(
