@@ -213,7 +213,7 @@ def _judge_gate(gate: GateSpec, inputs: GateInputs) -> Verdict:
         return undecided(gate, "baseline", "no baseline is named")
     if limits.weights:
         return judge_overall(gate, inputs)
-    compared = inputs.comparison(gate, gate.language)
+    compared = gate.comparison(inputs, gate.language)
     name = baseline.name if kind == "drop" and baseline is not None else ""
     if compared.refused:
         return undecided(gate, name, compared.refused)

@@ -140,7 +140,7 @@ def _worded(verdict: Verdict, languages: Mapping[str, _Language], weight_used: f
 
 def _language_part(gate: GateSpec, code: str, inputs: GateInputs) -> _Language:
     """Return what a language adds to a gate of its kind."""
-    compared, sign, others_mean = inputs.comparison(gate, code), gate.measure.sign, 0.0
+    compared, sign, others_mean = gate.comparison(inputs, code), gate.measure.sign, 0.0
     own, asked = compared.own, compared.asked
     if gate.kind == "limit":
         values = [(cluster_of(score), score.value) for score in own if score.value is not None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -13,12 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from pytest_xling.errors import ConfigError, EvaluationError
 from pytest_xling.interfaces.metric import Number
 from pytest_xling.registry import load
-from pytest_xling.stats.trend import slope_weights, steepest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pytest_xling.gates.spec import GateSpec
     from pytest_xling.interfaces.metric import Metric
     from pytest_xling.records import Score
     from pytest_xling.store.human_labels import HumanLabel
@@ -307,40 +305,6 @@ class GateInputs:
     baseline: BaselineSide | None = None
     at_look: bool = False
     """Whether the run has interim looks, at which labels do not count."""
-
-    def comparison(self, gate: GateSpec, language: str) -> Comparison:
-        """Return what decides *gate*, or its part in *language* where it is of several."""
-        level, sign = gate.threshold.level, gate.measure.sign
-        own = at_level(self.scores(language), level)
-        labels = labels_at(own, self.labels(language))
-        if gate.kind == "drop" and self.baseline is not None:
-            compared = self.baseline.comparison(own, language)
-            sides = {
-                THIS_RUN: Side(compared.own, labels, -sign),
-                self.baseline.name: Side(compared.others, self.baseline.labels(language), sign),
-            }
-            return replace(compared, sides=sides)
-        others: Sequence[Score] = ()
-        steep = 1.0
-        if gate.pivot is not None:
-            others = at_level(self.scores(gate.pivot), level)
-            sides = {
-                language: Side(own, labels, -sign),
-                gate.pivot: Side(others, labels_at(others, self.labels(gate.pivot)), sign),
-            }
-        elif gate.kind == "trend":
-            levels = sorted({s.level for s in own if s.value is not None and s.level is not None})
-            steep = steepest(levels) if len(levels) > 1 else 1.0
-            weights = slope_weights(levels) if len(levels) > 1 else [0.0] * len(levels)
-            sides = {}
-            for of_level, weight in zip(levels, weights, strict=True):
-                scores = at_level(own, of_level)
-                name = level_name(of_level)
-                sides[name] = Side(scores, labels_at(scores, labels), -sign * weight)
-        else:
-            sides = {language if level is None else level_name(level): Side(own, labels)}
-        asked = len({cluster_of(score) for score in own})
-        return Comparison(own=own, others=others, sides=sides, asked=asked, steepest=steep)
 
 
 def differing(own: str, other: str) -> str:

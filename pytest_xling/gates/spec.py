@@ -8,14 +8,25 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pytest_xling.errors import ConfigError
 from pytest_xling.gates.estimate import Measure
+from pytest_xling.gates.pairing import (
+    THIS_RUN,
+    Comparison,
+    Side,
+    at_level,
+    cluster_of,
+    labels_at,
+    level_name,
+)
 from pytest_xling.records import ALL_LANGUAGES
 from pytest_xling.registry import load
+from pytest_xling.stats.trend import slope_weights, steepest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_xling.config.thresholds import ThresholdFile
-    from pytest_xling.records import Estimate, Threshold
+    from pytest_xling.gates.pairing import GateInputs
+    from pytest_xling.records import Estimate, Score, Threshold
 
 GateKind: TypeAlias = Literal["limit", "cases", "gap", "drop", "trend"]
 """What is limited: the metric itself, its bad cases (by their repeats), its gap to the pivot
@@ -97,6 +108,40 @@ class GateSpec:
             share=measure.share or self.kind == "cases",
             limits=tuple(x for x in allowed if x is not None and (x != 0 or not rules)),
         )
+
+    def comparison(self, inputs: GateInputs, language: str) -> Comparison:
+        """Return what decides the gate, or its part in *language* where it is of several."""
+        level, sign = self.threshold.level, self.measure.sign
+        own = at_level(inputs.scores(language), level)
+        labels = labels_at(own, inputs.labels(language))
+        if self.kind == "drop" and inputs.baseline is not None:
+            compared = inputs.baseline.comparison(own, language)
+            sides = {
+                THIS_RUN: Side(compared.own, labels, -sign),
+                inputs.baseline.name: Side(compared.others, inputs.baseline.labels(language), sign),
+            }
+            return replace(compared, sides=sides)
+        others: Sequence[Score] = ()
+        steep = 1.0
+        if self.pivot is not None:
+            others = at_level(inputs.scores(self.pivot), level)
+            sides = {
+                language: Side(own, labels, -sign),
+                self.pivot: Side(others, labels_at(others, inputs.labels(self.pivot)), sign),
+            }
+        elif self.kind == "trend":
+            levels = sorted({s.level for s in own if s.value is not None and s.level is not None})
+            steep = steepest(levels) if len(levels) > 1 else 1.0
+            weights = slope_weights(levels) if len(levels) > 1 else [0.0] * len(levels)
+            sides = {}
+            for of_level, weight in zip(levels, weights, strict=True):
+                scores = at_level(own, of_level)
+                name = level_name(of_level)
+                sides[name] = Side(scores, labels_at(scores, labels), -sign * weight)
+        else:
+            sides = {language if level is None else level_name(level): Side(own, labels)}
+        asked = len({cluster_of(score) for score in own})
+        return Comparison(own=own, others=others, sides=sides, asked=asked, steepest=steep)
 
     @property
     def reads(self) -> tuple[str, ...]:
