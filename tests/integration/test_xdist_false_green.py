@@ -108,8 +108,10 @@ def test_the_trap(project: Project, name: str) -> None:
     That cleaning tells what failed, of these too, is test_hostile_reports_arrive.
     """
     project.write([name])
-    unguarded = project.run(2, guards="")
-    assert pytest.ExitCode.OK == unguarded.ret, "xdist has mended it: the guard may go"
+    # On a busy machine xdist now and then sees its worker die, and ends 3 by itself.
+    tries = (project.run(2, guards="") for _ in range(5))
+    unguarded = next((ended for ended in tries if ended.ret == pytest.ExitCode.OK), None)
+    assert unguarded is not None, "xdist has mended it: the guard may go"
     unguarded.stdout.fnmatch_lines(["*INTERNALERROR*"])
 
     counted = project.run(2, guards="completeness")
