@@ -28,7 +28,7 @@ from pytest_xling.gates.estimate import (
     mean,
     why_none,
 )
-from pytest_xling.gates.judge import judge, undecided
+from pytest_xling.gates.judge import is_rule, judge, undecided
 from pytest_xling.gates.pairing import (
     LEAST_SHARED,
     THIS_RUN,
@@ -85,7 +85,7 @@ def judge_overall(gate: GateSpec, inputs: GateInputs) -> Verdict:
     weights = {code: weight / weight_used for code, weight in weights.items()}
     estimate = replace(_estimate(gate, languages, weights), baseline=baseline)
     sides: dict[str, Side] = {}
-    if limits.estimate != "judge":
+    if limits.estimate != "judge" and not is_rule(limits, gate.kind):
         # The pivot of a gap stands beside each language, and is labelled once.
         for code, weight in weights.items():
             for name, side in languages[code].compared.sides.items():

@@ -277,6 +277,15 @@ def test_labels_of_people_correct_each_language() -> None:
     assert "labels of people do not count" in part.reason
 
 
+def test_labels_change_no_rule() -> None:
+    """A budget of 0, as of one language: a flag fails it, whatever people say of others."""
+    scores = _scores(2, metric="contradictory")
+    gate, labels = _gate(metric="contradictory", max_rate=0.0), _labels(scores, wrong=8)
+    verdict = _one(gate, scores, labels=labels)
+    assert ("fail", 0) == (verdict.outcome, verdict.estimate.labelled)
+    assert verdict == _one(gate, scores)
+
+
 @pytest.mark.parametrize(
     ("gate", "code"),
     [
