@@ -109,7 +109,7 @@ def test_answers_that_say_it_outright_are_told_apart(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("language", ["en", "es", "hi", "zh", "ar"])
-def test_answers_that_nobody_looked_at_are_told_apart(language: str) -> None:
+def test_answers_written_to_measure_on_are_told_apart(language: str) -> None:
     """Written to measure the reader on, and for nothing else; chance is .33."""
     pairs = [each for each in read_pairs(UNSEEN) if each.pair.language == language]
     said = values(*(claim_answer(p.pair.response, p.pair.about, language) for p in pairs), least=0)
