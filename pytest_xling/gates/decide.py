@@ -211,16 +211,16 @@ def _judge_gate(gate: GateSpec, inputs: GateInputs) -> Verdict:
     limits, kind, baseline = gate.threshold, gate.kind, inputs.baseline
     if kind == "drop" and baseline is None:
         return undecided(gate, "baseline", "no baseline is named")
+    # By a rule each flagged answer counts.
+    labelled = limits.estimate != "judge" and kind != "cases" and not is_rule(limits, kind)
     if limits.weights:
-        return judge_overall(gate, inputs)
+        return judge_overall(gate, inputs, labelled=labelled)
     compared = gate.comparison(inputs, gate.language)
     name = baseline.name if kind == "drop" and baseline is not None else ""
     if compared.refused:
         return undecided(gate, name, compared.refused)
     estimate = _estimate(gate, compared, name)
     sides = compared.sides
-    # By a rule each flagged answer counts.
-    labelled = limits.estimate != "judge" and kind != "cases" and not is_rule(limits, kind)
     labelled &= limits.estimate == "corrected" or any(side.labels for side in sides.values())
     if labelled and not inputs.at_look and wants_labels(limits, sides):
         estimate = _corrected(gate, estimate, compared)

@@ -28,7 +28,7 @@ from pytest_xling.gates.estimate import (
     mean,
     why_none,
 )
-from pytest_xling.gates.judge import is_rule, judge, undecided
+from pytest_xling.gates.judge import judge, undecided
 from pytest_xling.gates.pairing import (
     LEAST_SHARED,
     THIS_RUN,
@@ -62,11 +62,16 @@ class _Language:
     """Of gaps and drops: the mean of the pivot's, or the baseline's, values."""
 
 
-def judge_overall(gate: GateSpec, inputs: GateInputs) -> Verdict:
+def judge_overall(gate: GateSpec, inputs: GateInputs, *, labelled: bool) -> Verdict:
     """Judge a gate over all languages together; of a drop where there is a baseline.
 
     Languages without any value are left out, and the others weigh the more; where those left out
     had half of the weight or more, nothing passes.
+
+    Args:
+        gate: of that kind.
+        inputs: what it is decided by.
+        labelled: whether people's labels may count.
 
     Raises:
         EvaluationError: scores cannot be put together.
@@ -85,7 +90,7 @@ def judge_overall(gate: GateSpec, inputs: GateInputs) -> Verdict:
     weights = {code: weight / weight_used for code, weight in weights.items()}
     estimate = replace(_estimate(gate, languages, weights), baseline=baseline)
     sides: dict[str, Side] = {}
-    if limits.estimate != "judge" and not is_rule(limits, gate.kind):
+    if labelled:
         # The pivot of a gap stands beside each language, and is labelled once.
         for code, weight in weights.items():
             for name, side in languages[code].compared.sides.items():
