@@ -35,7 +35,7 @@ from pytest_xling.gates.decide import judge_gates
 from pytest_xling.gates.judge import blocks, is_decided
 from pytest_xling.gates.pairing import BaselineSide
 from pytest_xling.gates.spec import Compared, gates_of
-from pytest_xling.planning.benchmark import benchmarks_in, open_benchmark
+from pytest_xling.planning.benchmark import benchmark_name, discover, open_benchmark
 from pytest_xling.planning.plan import plan
 from pytest_xling.planning.thresholds import read_thresholds
 from pytest_xling.records import Condition, Score
@@ -125,7 +125,7 @@ class Release:
         max_drop: float | None = None,
         questions: int | None = None,
     ) -> None:
-        folders = benchmarks_in(ROOT)
+        folders = folders_of_benchmarks()
         benchmark: Benchmark = open_benchmark(folders[name], data={})
         design = benchmark.prompts.design
         asked = sorted(benchmark.languages(), key=lambda code: (code != design.pivot, code))
@@ -397,7 +397,7 @@ def print_releases(
     print("|:--|--:|--:|--:|--:|--:|--:|")
     most = languages or MOST_LANGUAGES
     with ProcessPoolExecutor(os.cpu_count()) as pool:
-        for name in names or sorted(benchmarks_in(ROOT)):
+        for name in names or sorted(folders_of_benchmarks()):
             release = Release(name, languages=most, questions=questions)
             job = partial(
                 simulate,
@@ -423,12 +423,17 @@ def print_again(names: Sequence[str] = (), *, releases: int, languages: int | No
     print("| benchmark |", " | ".join(f"max_drop: {limit}" for limit in DROPS), "|")
     print("|:--|" + "--:|" * len(DROPS))
     with ProcessPoolExecutor(os.cpu_count()) as pool:
-        for name in names or sorted(benchmarks_in(ROOT)):
+        for name in names or sorted(folders_of_benchmarks()):
             job = partial(
                 simulate_again, name, releases=releases, languages=languages or MOST_LANGUAGES
             )
             cells = " | ".join(f"{share:.1%}" for share in pool.map(job, DROPS))
             print(f"| {name} | {cells} |", flush=True)
+
+
+def folders_of_benchmarks() -> dict[str, Path]:
+    """Return the bundled benchmarks by name."""
+    return {benchmark_name(folder): folder for folder in discover([ROOT / "benchmarks"])}
 
 
 def main() -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from perf.releases import GOOD, Release, simulate, simulate_again
+from perf.releases import GOOD, Release, folders_of_benchmarks, simulate, simulate_again
 
 SMALLEST = "crosslingual"
 
@@ -44,3 +44,9 @@ def test_every_gated_metric_has_a_good_value() -> None:
     release = Release(SMALLEST, languages=3)
     assert release.gates.keys() <= GOOD.keys()
     assert (60, "wrong_language", 0.05) == (release.questions, release.flag, release.budget)
+
+
+@pytest.mark.parametrize("name", folders_of_benchmarks())
+def test_every_bundled_benchmark_can_be_simulated(name: str) -> None:
+    """Folders of several benchmarks are none themselves."""
+    assert Release(name, languages=2).questions > 1
