@@ -18,8 +18,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_xling.annotators.language_id import LanguageId
-from pytest_xling.annotators.sentence_languages import SentenceLanguages
 from pytest_xling.languages import find
 from pytest_xling.metrics.answer_length import AnswerLength
 from pytest_xling.metrics.indicators import (
@@ -34,6 +32,7 @@ from pytest_xling.metrics.no_answer import NoAnswer
 from pytest_xling.metrics.repetition import Repetition
 from pytest_xling.metrics.wrong_language import WrongLanguage
 from pytest_xling.records import Annotation, Answer, Reading, Response, Sample
+from pytest_xling.registry import load
 from pytest_xling.text import langid, tokens
 
 if TYPE_CHECKING:
@@ -44,7 +43,6 @@ if TYPE_CHECKING:
 
 BATCH = 256
 DEMAND = 2_500
-ANNOTATORS: tuple[TextAnnotator, ...] = (LanguageId(), SentenceLanguages())
 METRICS: tuple[Metric[Answer], ...] = (
     WrongLanguage(),
     Repetition(),
@@ -56,6 +54,9 @@ METRICS: tuple[Metric[Answer], ...] = (
     OffersTranslation(),
     Emoji(),
     EnglishAnswer(),
+)
+ANNOTATORS: tuple[TextAnnotator, ...] = tuple(
+    load("annotator", name)() for name in sorted({name for m in METRICS for name in m.needs})
 )
 
 
