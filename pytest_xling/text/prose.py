@@ -14,7 +14,8 @@ from pytest_xling.text.scripts import written_in
 
 # All that runs over many characters begins where such a run begins, or ends after a few hundred:
 # a megabyte without a space takes no longer than one with. Runs are of ASCII, for scripts without
-# spaces have sentences where others have words.
+# spaces have sentences where others have words. Where what begins it is common, a run is not tried
+# again from its end.
 _ASIDE: Final = tuple(
     (marks, re.compile(pattern, re.DOTALL | re.MULTILINE))
     for marks, pattern in (
@@ -26,13 +27,13 @@ _ASIDE: Final = tuple(
         ("\\", r"\\\[.{1,500}?\\\]|\\\(.{1,500}?\\\)"),
         # Mark-up, and addresses of pages and of mail.
         ("<", r"</?[A-Za-z][\w:-]*(?:\s+[\w:-]+=(?:\"[^\"<>]*\"|'[^'<>]*'|[^\s<>'\"]+))*\s*/?>"),
-        (":.", r"(?:https?://|www\.)[!-'*-;=?-Z_a-z~%]+"),
+        (("://", "www."), r"(?:https?://|www\.)[!-'*-;=?-Z_a-z~%]+"),
         ("@", r"(?<![\w.+-])[\w.+-]+@[\w-]+\.[\w.-]+"),
         # What is left of formulas and code: x=1, \alpha, main.py; 500 mg, COVID-19, H2O.
         ("=^\\{}", r"(?<![!-~])[!-~]*[=^\\{}][!-~]*"),
-        ("._", r"(?<![A-Za-z\d._])[A-Za-z]+(?:[._][A-Za-z\d]+)+"),
-        ("0123456789", r"(?<![\w.,-])\d[\d.,]*\s?[a-zA-Zµ]{1,3}\b"),
-        ("0123456789", r"(?<![A-Za-z\d-])[A-Za-z-]*\d[A-Za-z\d-]*"),
+        ("._", r"(?<![A-Za-z\d._])[A-Za-z]++(?:[._][A-Za-z\d]+)+"),
+        ("0123456789", r"\d(?<![\w.,-]\d)[\d.,]*\s?[a-zA-Zµ]{1,3}\b"),
+        ("0123456789", r"(?<![A-Za-z\d-])[A-Za-z-]*+\d[A-Za-z\d-]*"),
     )
 )
 _SMALL = regex.compile(r"(?<!\w)\p{Ll}")
