@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import email.utils
 import json
 import math
+import os
 import re
 import shutil
 import socket
 import subprocess
+import sys
 import threading
 import time
 import tracemalloc
 from typing import TYPE_CHECKING, Any
 
 import httpx2
+import openai
 import pytest
 
 from pytest_xling.errors import ConfigError, PermanentFault, TransientFault
@@ -339,14 +343,72 @@ def test_openai_itself_gets_the_newer_parameter(monkeypatch: pytest.MonkeyPatch)
     assert 64 == worded()["max_tokens"]
 
 
-def test_all_requests_are_sent_as_the_official_client_sends_the_first(
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {},
+        {"OPENAI_ORG_ID": "org-1", "OPENAI_PROJECT_ID": "proj_2"},
+        {"OPENAI_CUSTOM_HEADERS": "X-Team: evals\n no header \nauthorization:  Bearer other"},
+        {"AZURE_OPENAI_AD_TOKEN": "not asked for"},
+    ],
+    ids=["key", "account", "added headers", "token"],
+)
+@pytest.mark.parametrize("service_name", ["openai", "azure"])
+@pytest.mark.parametrize("model", ["m-1", "meta/llama 3?"])
+def test_requests_are_addressed_as_the_official_client_does(
     server: OpenaiServer,
+    monkeypatch: pytest.MonkeyPatch,
+    variables: dict[str, str],
+    service_name: str,
+    model: str,
 ) -> None:
-    """To the same address, with the same headers and credentials."""
-    _OPENAI.ask(server.url, *[_request(f"Why {number}?") for number in range(3)])
-    first, *others = (set(head.splitlines()) for head in server.heads)
-    assert any(b"AsyncOpenAI/Python" in line for line in first), first
-    assert [first, first] == others
+    """To the same path, with the same headers but for those about the client itself."""
+    from pytest_xling.providers.openai.client import OpenaiClient  # noqa: PLC0415  brings httpx2
+
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    if service_name == "azure":
+        monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", server.url.removesuffix("/v1"))
+        monkeypatch.setenv("AZURE_OPENAI_API_KEY", "azure-key")
+        monkeypatch.setenv("OPENAI_API_VERSION", "2024-10-21")
+    else:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+
+    async def ask_both() -> None:
+        client = OpenaiClient(OpenaiProvider.find_endpoint(), model, timeout_s=30.0)
+        body = client.worded(_request("Why?"), ())
+        for _ in range(2):
+            await client.send(body)
+        with contextlib.suppress(openai.APIStatusError):
+            await client.sdk.post(client.path, body=body, cast_to=httpx2.Response)
+        await client.aclose()
+
+    asyncio.run(ask_both())
+    ours, ours_again, theirs = (
+        {line for line in head.splitlines() if not _ABOUT_CLIENT.match(line)}
+        for head in server.heads
+    )
+    assert ours == ours_again == theirs
+    assert any(b"azure-key" in line for line in ours) is (service_name == "azure")
+
+
+_ABOUT_CLIENT = re.compile(rb"(?i)(x-stainless-[a-z-]+|user-agent):")
+
+
+def test_the_official_client_is_not_imported_to_ask(server: OpenaiServer) -> None:
+    """It takes a second in each worker."""
+    code = (
+        "import asyncio, sys; from pytest_xling.providers.openai import OpenaiProvider; "
+        "from tests.providers import asking; "
+        "print(asking.ask(OpenaiProvider('m'), asking.request('Why?', params={}))[0].text); "
+        "print(sorted({'openai', 'pydantic'} & sys.modules.keys()))"
+    )
+    environment = os.environ | {"OPENAI_BASE_URL": server.url}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    *answer, imported = done.stdout.splitlines()
+    assert answer
+    assert "[]" == imported
 
 
 def test_the_query_of_the_address_goes_with_every_request(server: OpenaiServer) -> None:

@@ -15,7 +15,7 @@ AZURE = "AZURE_OPENAI_ENDPOINT"
 
 
 class OpenaiProvider(HostedProvider):
-    """Asks through the official client, one attempt each.
+    """Asks as the official client does, one attempt each.
 
     The address and the key come from ``OPENAI_BASE_URL`` and ``OPENAI_API_KEY``, or from
     ``AZURE_OPENAI_ENDPOINT``, ``AZURE_OPENAI_API_KEY`` and ``OPENAI_API_VERSION``. A server other

@@ -1,12 +1,15 @@
-"""Requests in the words of chat completions, sent by OpenAI's official client."""
+"""Requests in the words of chat completions, addressed as OpenAI's official client does."""
 
 from __future__ import annotations
 
 import json
+import os
+from functools import cached_property
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, ClassVar
+from urllib.parse import quote
 
 import httpx2
-import openai
 
 from pytest_xling.errors import PermanentFault
 from pytest_xling.http.client import HostedClient
@@ -17,12 +20,16 @@ from pytest_xling.providers.openai.reply import read_completion
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import openai
+
     from pytest_xling.errors import ProviderFault
     from pytest_xling.http.client import Refusal
     from pytest_xling.http.endpoint import Endpoint
     from pytest_xling.keys import JsonValue
     from pytest_xling.records import Message, Request, Response
 
+_ACCOUNT = (("openai-organization", "OPENAI_ORG_ID"), ("openai-project", "OPENAI_PROJECT_ID"))
+"""Headers, and the variables of the official client that they come from."""
 # Codes of a 429 that no waiting mends.
 _SPENT = frozenset({"billing_hard_limit_reached", "insufficient_quota"})
 _OPTIONS = {
@@ -51,23 +58,50 @@ class OpenaiClient(HostedClient):
         most_bytes: int = MOST_BYTES,
     ) -> None:
         super().__init__(endpoint, model, timeout_s=timeout_s, most_bytes=most_bytes)
-        self._first: httpx2.Request | None = None
-        """The first request that was replied to."""
         # OpenAI's newer models refuse max_tokens; most other servers know nothing else.
         self._renames = endpoint.host.endswith("api.openai.com")
+
+    @cached_property
+    def sdk(self) -> openai.AsyncOpenAI:
+        """The official client, for what is no question; it takes a second to import."""
+        import openai  # noqa: PLC0415
+
         settings: dict[str, Any] = {
-            "api_key": endpoint.key,
+            "api_key": self.endpoint.key,
             "timeout": self.connection.client.timeout,
             "max_retries": 0,  # the engine retries
             "http_client": self.connection.client,
         }
-        self.sdk: openai.AsyncOpenAI
-        if endpoint.url_variable == AZURE:
-            self.sdk = openai.AsyncAzureOpenAI(
-                azure_endpoint=endpoint.url, api_version=endpoint.api_version, **settings
+        if self._is_azure:
+            return openai.AsyncAzureOpenAI(
+                azure_endpoint=self.endpoint.url, api_version=self.endpoint.api_version, **settings
             )
+        return openai.AsyncOpenAI(base_url=self.endpoint.url, **settings)
+
+    @property
+    def _is_azure(self) -> bool:
+        return self.endpoint.url_variable == AZURE
+
+    @cached_property
+    def _empty(self) -> httpx2.Request:
+        """A request without a body, addressed as the official client does."""
+        endpoint = self.endpoint
+        if self._is_azure:
+            url = f"{endpoint.url}/openai/deployments/{quote(self.model, safe='')}{self.path}"
+            url += f"?api-version={quote(endpoint.api_version, safe='')}"
+            credentials = {"api-key": endpoint.key}
         else:
-            self.sdk = openai.AsyncOpenAI(base_url=endpoint.url, **settings)
+            url = f"{endpoint.url}{self.path}"
+            credentials = {"authorization": f"Bearer {endpoint.key}"}
+        headers = {
+            "accept": "application/json",
+            "content-type": "application/json",
+            "user-agent": f"pytest-xling/{version('pytest-xling')}",
+            **credentials,
+            **{name: os.environ[variable] for name, variable in _ACCOUNT if variable in os.environ},
+            **_added_headers(os.environ.get("OPENAI_CUSTOM_HEADERS", "")),
+        }
+        return self.connection.client.build_request("POST", url, headers=headers)
 
     def body(self, request: Request, params: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
         """Return *request* as the server wants it, with what the user adds as it stands."""
@@ -89,25 +123,15 @@ class OpenaiClient(HostedClient):
         return body
 
     async def send(self, body: Mapping[str, JsonValue]) -> httpx2.Response:
-        """Return the reply to *body*.
-
-        The official client sends the first request, and those after it are sent like that one: to
-        the same address, with the same headers. To have it make each takes longer than all else
-        that is done for one (docs/adr/0045-one-client.md).
-        """
-        if self._first is None:
-            sending = self.sdk.post(self.path, body=body, cast_to=httpx2.Response)
-            reply = await self.through(openai, sending)
-            self._first = reply.request
-            return reply
-        first = self._first
+        """Return the reply to *body*."""
+        empty = self._empty
         content = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         request = httpx2.Request(
-            first.method,
-            first.url,
-            headers=[pair for pair in first.headers.raw if pair[0].lower() != b"content-length"],
+            empty.method,
+            empty.url,
+            headers=[pair for pair in empty.headers.raw if pair[0].lower() != b"content-length"],
             content=content.encode(),
-            extensions=first.extensions,
+            extensions=empty.extensions,
         )
         return await self.connection.client.send(request)
 
@@ -146,10 +170,11 @@ class OpenaiClient(HostedClient):
                 return f"Model {self.model!r} {advice}", True
         return f"Model {self.model!r} does not take this request", False
 
-    async def aclose(self) -> None:
-        """Close all connections."""
-        await self.sdk.close()
-        await super().aclose()
+
+def _added_headers(lines: str) -> dict[str, str]:
+    """Return the headers in *lines*, each ``Name: value``; others count for nothing."""
+    pairs = (line.partition(":") for line in lines.split("\n"))
+    return {name.strip().lower(): value.strip() for name, colon, value in pairs if colon}
 
 
 def _worded(message: Message) -> dict[str, JsonValue]:
