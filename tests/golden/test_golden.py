@@ -21,3 +21,13 @@ def test_warm_runs_of_every_benchmark(tmp_path: Path) -> None:
     unpacked(place)
     again = json.loads(json.dumps(made_again(place)))
     assert not differences(expected(), again)
+
+
+def test_a_difference_is_found() -> None:
+    """Of any value, and of a number in all but its last digits."""
+    then = {"gate": [{"p": 0.005473122611160065, "n": 60}, None]}
+    assert not differences(then, {"gate": [{"p": 0.005473122611160055, "n": 60}, None]})
+    assert ["/gate/0/p: 0.005473122611160065 -> 0.00547312261"] == differences(
+        then, {"gate": [{"p": 0.00547312261, "n": 60}, None]}
+    )
+    assert 2 == len(differences(then, {"gate": [{"p": 0.005473122611160065, "n": 61}, 0.0]}))
