@@ -1,4 +1,4 @@
-"""One question and its answer, through the official client of a service."""
+"""One question to a hosted service, and its answer."""
 
 from __future__ import annotations
 

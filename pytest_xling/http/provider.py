@@ -1,4 +1,4 @@
-"""What providers share that ask a service through its official client."""
+"""What providers of hosted services share."""
 
 from __future__ import annotations
 
