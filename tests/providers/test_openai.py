@@ -343,6 +343,9 @@ def test_openai_itself_gets_the_newer_parameter(monkeypatch: pytest.MonkeyPatch)
     assert 64 == worded()["max_tokens"]
 
 
+_ABOUT_CLIENT = re.compile(rb"(?i)(x-stainless-[a-z-]+|user-agent):")
+
+
 @pytest.mark.parametrize(
     "variables",
     [
@@ -363,6 +366,7 @@ def test_requests_are_addressed_as_the_official_client_does(
     model: str,
 ) -> None:
     """To the same path, with the same headers but for those about the client itself."""
+    from pytest_xling.providers.openai.batch.service import official_client  # noqa: PLC0415
     from pytest_xling.providers.openai.client import OpenaiClient  # noqa: PLC0415  brings httpx2
 
     for name, value in variables.items():
@@ -380,7 +384,8 @@ def test_requests_are_addressed_as_the_official_client_does(
         for _ in range(2):
             await client.send(body)
         with contextlib.suppress(openai.APIStatusError):
-            await client.sdk.post(client.path, body=body, cast_to=httpx2.Response)
+            theirs = official_client(client)
+            await theirs.post(client.path, body=body, cast_to=httpx2.Response)
         await client.aclose()
 
     asyncio.run(ask_both())
@@ -392,11 +397,8 @@ def test_requests_are_addressed_as_the_official_client_does(
     assert any(b"azure-key" in line for line in ours) is (service_name == "azure")
 
 
-_ABOUT_CLIENT = re.compile(rb"(?i)(x-stainless-[a-z-]+|user-agent):")
-
-
 def test_the_official_client_is_not_imported_to_ask(server: OpenaiServer) -> None:
-    """It takes a second in each worker."""
+    """It takes half a second in each worker."""
     code = (
         "import asyncio, sys; from pytest_xling.providers.openai import OpenaiProvider; "
         "from tests.providers import asking; "

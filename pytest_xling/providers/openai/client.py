@@ -6,7 +6,7 @@ import json
 import os
 from functools import cached_property
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import quote
 
 import httpx2
@@ -19,8 +19,6 @@ from pytest_xling.providers.openai.reply import read_completion
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    import openai
 
     from pytest_xling.errors import ProviderFault
     from pytest_xling.http.client import Refusal
@@ -62,31 +60,10 @@ class OpenaiClient(HostedClient):
         self._renames = endpoint.host.endswith("api.openai.com")
 
     @cached_property
-    def sdk(self) -> openai.AsyncOpenAI:
-        """The official client, for what is no question; it takes a second to import."""
-        import openai  # noqa: PLC0415
-
-        settings: dict[str, Any] = {
-            "api_key": self.endpoint.key,
-            "timeout": self.connection.client.timeout,
-            "max_retries": 0,  # the engine retries
-            "http_client": self.connection.client,
-        }
-        if self._is_azure:
-            return openai.AsyncAzureOpenAI(
-                azure_endpoint=self.endpoint.url, api_version=self.endpoint.api_version, **settings
-            )
-        return openai.AsyncOpenAI(base_url=self.endpoint.url, **settings)
-
-    @property
-    def _is_azure(self) -> bool:
-        return self.endpoint.url_variable == AZURE
-
-    @cached_property
     def _empty(self) -> httpx2.Request:
         """A request without a body, addressed as the official client does."""
         endpoint = self.endpoint
-        if self._is_azure:
+        if endpoint.url_variable == AZURE:
             url = f"{endpoint.url}/openai/deployments/{quote(self.model, safe='')}{self.path}"
             url += f"?api-version={quote(endpoint.api_version, safe='')}"
             credentials = {"api-key": endpoint.key}
@@ -101,7 +78,9 @@ class OpenaiClient(HostedClient):
             **{name: os.environ[variable] for name, variable in _ACCOUNT if variable in os.environ},
             **_added_headers(os.environ.get("OPENAI_CUSTOM_HEADERS", "")),
         }
-        return self.connection.client.build_request("POST", url, headers=headers)
+        request = self.connection.client.build_request("POST", url, headers=headers)
+        del request.headers["content-length"]
+        return request
 
     def body(self, request: Request, params: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
         """Return *request* as the server wants it, with what the user adds as it stands."""
@@ -129,7 +108,7 @@ class OpenaiClient(HostedClient):
         request = httpx2.Request(
             empty.method,
             empty.url,
-            headers=[pair for pair in empty.headers.raw if pair[0].lower() != b"content-length"],
+            headers=empty.headers,
             content=content.encode(),
             extensions=empty.extensions,
         )

@@ -13,6 +13,7 @@ from pytest_xling.errors import PermanentFault, ProviderFault, TransientFault
 from pytest_xling.http.reply import excerpt, read_json
 from pytest_xling.interfaces.batching import BatchState, Line
 from pytest_xling.keys import canonical_json
+from pytest_xling.providers.openai import AZURE
 from pytest_xling.providers.openai.batch.results import Results, read_state
 from pytest_xling.providers.openai.client import OpenaiClient
 from pytest_xling.records import Response
@@ -44,6 +45,7 @@ class OpenaiBatches:
 
     def __init__(self, endpoint: Endpoint, model: str) -> None:
         self._client = OpenaiClient(endpoint, model, timeout_s=EXCHANGE_S, most_bytes=MOST_BYTES)
+        self._sdk = official_client(self._client)
         self._without: dict[str, tuple[str, ...]] = {}
         """By key: what to leave out of a request that was refused with it."""
 
@@ -223,7 +225,7 @@ class OpenaiBatches:
     ) -> Any:  # noqa: ANN401  a reply; None only where *missing*
         """Return the reply; None for a 404 where what is asked for may be *missing*."""
         client = self._client
-        reply = await client.connection.exchange(client.through(openai, send(client.sdk)))
+        reply = await client.connection.exchange(client.through(openai, send(self._sdk)))
         if reply.is_success:
             return reply
         if missing and reply.status_code == httpx2.codes.NOT_FOUND:
@@ -253,6 +255,22 @@ class OpenaiBatches:
     async def aclose(self) -> None:
         """Close all connections."""
         await self._client.aclose()
+
+
+def official_client(client: OpenaiClient) -> openai.AsyncOpenAI:
+    """Return OpenAI's own client for the same service, over the connection of *client*."""
+    endpoint = client.endpoint
+    settings: dict[str, Any] = {
+        "api_key": endpoint.key,
+        "timeout": client.connection.client.timeout,
+        "max_retries": 0,  # the engine retries
+        "http_client": client.connection.client,
+    }
+    if endpoint.url_variable == AZURE:
+        return openai.AsyncAzureOpenAI(
+            azure_endpoint=endpoint.url, api_version=endpoint.api_version, **settings
+        )
+    return openai.AsyncOpenAI(base_url=endpoint.url, **settings)
 
 
 def _part(name: str) -> str:
